@@ -8,6 +8,7 @@ perform anything: a backend takes only an `AuthorizedAction`, which the policy g
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from typing import Annotated, ClassVar, Final, TypeAlias
 
@@ -135,7 +136,7 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
 
     def distance_to(self, other: Position) -> float:
         """Return the straight distance in metres."""
-        return ((self.x - other.x) ** 2 + (self.y - other.y) ** 2 + (self.z - other.z) ** 2) ** 0.5
+        return math.dist((self.x, self.y, self.z), (other.x, other.y, other.z))
 
 
 class Volume(StrEnum):

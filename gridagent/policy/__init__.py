@@ -1,0 +1,1 @@
+"""Who may cause what; see `gridagent.policy.gateway` for the only mint."""
