@@ -1,0 +1,102 @@
+# Every target makes the virtual environment it needs from the hash-locked requirements; nothing else has to be installed.
+# `make run` uses .venv-run (run-time dependencies only), everything else uses .venv.
+
+VENV ?= .venv
+RUN_VENV ?= .venv-run
+LOCK_VENV ?= .venv-lock
+# How long `make run` runs, e.g. FOR=20s; empty means until stopped on a terminal, and 60 s without one.
+FOR ?=
+# Arguments for `make bench`, e.g. BENCH="channels".
+BENCH ?=
+# What `make test` gives pytest besides, e.g. TESTS="tests/gridagent/policy -x".
+TESTS ?=
+# Processes of the test run.
+JOBS ?= 2
+
+# The first interpreter that can make a virtual environment and that the locks are made for.
+PYTHON ?= $(shell for each in python3 python3.13 python3.12 python3.11; do \
+	$$each -c 'import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' >/dev/null 2>&1 \
+	&& echo $$each && break; done)
+
+BIN := $(VENV)/bin
+RUN_BIN := $(RUN_VENV)/bin
+PIP := -m pip --disable-pip-version-check --no-input
+INSTALL := install --quiet --require-hashes --only-binary :all:
+
+.DEFAULT_GOAL := help
+.PHONY: help run test volume check format bench bench-check soak docs lock venv clean
+
+help: ## List the targets.
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
+
+run: $(RUN_VENV)/.installed ## Run the built-in avatar in the simulated plaza, offline (FOR=20s bounds it).
+	@bound="$(FOR)"; if [ -z "$$bound" ] && ! [ -t 1 ]; then bound=60s; fi; \
+	exec $(RUN_BIN)/gridagent run $${bound:+--for "$$bound"}
+
+test: $(VENV)/.installed ## Run all tests: coverage and its floors first, then the volume tests.
+	$(BIN)/coverage erase
+	$(BIN)/python -m pytest -n $(JOBS) -m "not volume" --cov --cov-branch --cov-report=json:.coverage.json \
+	  --cov-report=term:skip-covered $(TESTS)
+	$(if $(TESTS),,$(BIN)/python -m tests.architecture.coverage_floors .coverage.json)
+	$(if $(TESTS),,$(BIN)/python -m pytest -n $(JOBS) -m volume)
+
+volume: $(VENV)/.installed ## Run the volume tests alone, without coverage.
+	$(BIN)/python -m pytest -n $(JOBS) -m volume --durations=0
+
+check: $(VENV)/.installed ## Check format, lint, types, layers and that generated documents are fresh.
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m docs.generator --check
+
+format: $(VENV)/.installed ## Format the sources and apply safe lint fixes.
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/.installed ## Write the generated references anew.
+	$(BIN)/python -m docs.generator
+
+bench: $(VENV)/.installed ## Run the benchmarks (BENCH=name for one); one JSON line a figure.
+	$(BIN)/python -m benchmarks $(BENCH) --json
+
+bench-check: $(VENV)/.installed ## Fail when a committed ratio got more than 25 % worse.
+	$(BIN)/python -m benchmarks --check
+
+soak: $(VENV)/.installed ## Simulate a month under faults.
+	$(BIN)/gridagent simulate --seeds 1 --hours 720 --json
+
+venv: $(VENV)/.installed ## Make the development environment.
+
+$(VENV)/.installed: requirements/dev.txt pyproject.toml | python
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python $(PIP) $(INSTALL) -r requirements/dev.txt
+	$(BIN)/python $(PIP) install --quiet --no-build-isolation --no-deps -e .
+	@touch $@
+
+$(RUN_VENV)/.installed: requirements/run.txt requirements/build.txt pyproject.toml | python
+	$(PYTHON) -m venv --clear $(RUN_VENV)
+	$(RUN_BIN)/python $(PIP) $(INSTALL) -r requirements/run.txt -r requirements/build.txt
+	$(RUN_BIN)/python $(PIP) install --quiet --no-build-isolation --no-deps -e .
+	@touch $@
+
+.PHONY: python
+python:
+	@test -n "$(PYTHON)" || { echo "No Python 3.11, 3.12 or 3.13 that can make a virtual environment was found;" \
+	  "install one (on Debian: python3 and python3-venv) or name it: make PYTHON=/path/to/python3." >&2; exit 1; }
+
+# The locks name files by hash and no place to get them from, so they hold wherever packages come from.
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-config \
+	--no-header --no-emit-index-url --no-emit-find-links
+lock: | python ## Make the hash locks anew from pyproject.toml (UPGRADE=--upgrade takes newer releases).
+	$(PYTHON) -m venv --clear $(LOCK_VENV)
+	$(LOCK_VENV)/bin/python $(PIP) install --quiet uv==0.13.9
+	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) pyproject.toml -o requirements/run.txt
+	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) requirements/build.in -c requirements/run.txt -o requirements/build.txt
+	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) pyproject.toml requirements/build.in --extra dev \
+	  -c requirements/run.txt -c requirements/build.txt -o requirements/dev.txt
+
+clean: ## Remove virtual environments, caches and build results.
+	rm -rf .venv .venv-run .venv-lock dist build .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	  .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
