@@ -218,13 +218,14 @@ class Sender(Generic[T_contra]):
         """Put from ``start`` while there is room; return how far it came. Wakes the reader once."""
         core = self._core
         if core.overflow is Overflow.REFUSE:
-            room = core.limit - core.tx.statistics().current_buffer_used
-            if len(items) > room:
+            inner = core.tx.statistics()
+            room = core.limit - inner.current_buffer_used
+            if len(items) > room and inner.open_send_channels and inner.open_receive_channels:
                 core.refused += len(items)
                 raise ResourceBusy(core.name, f"{len(items)} items need more than the {room} places left")
         done = start
         try:
-            for done in range(start, len(items)):  # noqa: B007 - read after the loop
+            for done in range(start, len(items)):
                 self._put(items[done])
             return len(items)
         except trio.WouldBlock:

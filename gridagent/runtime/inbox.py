@@ -70,9 +70,7 @@ class Inbox(Generic[T]):
             raise LimitExceeded(f"lanes of {self._name}", allowed=LANES_MAX)
         sender: Sender[T]
         receiver: Receiver[T]
-        sender, receiver = open_channel(
-            limit, overflow=Overflow.WAIT, name=f"{self._name}.{name}", on_ready=self._bell.unpark
-        )
+        sender, receiver = open_channel(limit, overflow=Overflow.WAIT, name=f"{self._name}.{name}", on_ready=self._ring)
         self._lanes.append(receiver)
         return sender
 
@@ -95,10 +93,7 @@ class Inbox(Generic[T]):
             raise ResourceBusy(self._name, "an inbox has one reader")
         self._reading = True
         try:
-            if self._idle():
-                await self._bell.park()
-            else:
-                await trio.lowlevel.checkpoint()
+            await trio.lowlevel.checkpoint()
             while not (batch := self.drain_nowait(most)):
                 await self._bell.park()
             return batch
@@ -132,7 +127,12 @@ class Inbox(Generic[T]):
         self._closed = True
         for lane in self._lanes:
             lane.close()
-        self._bell.unpark()
+        self._ring()
+
+    def _ring(self) -> None:
+        """Wake the reader, if it sleeps."""
+        if self._bell:
+            self._bell.unpark()
 
     def statistics(self) -> tuple[ChannelStatistics, ...]:
         """Return the counts of the lanes that are not gone, highest first."""
