@@ -440,7 +440,7 @@ class UploadAsset(_Action, frozen=True, kw_only=True, tag="upload_asset"):
     spec: ClassVar = _once(Capability.UPLOAD, EvidenceKind.INVENTORY, deadline_s=120.0)
     name: Annotated[Name, Meta(min_length=1)]
     kind: Label
-    sha256: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
+    sha256: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$", max_length=64)]
     price: Annotated[int, Meta(ge=0, le=LINDEN_PER_PAYMENT_MAX)] = 0
 
 

@@ -105,6 +105,10 @@ class ActionRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The turn has read text of somebody who isn't authorised (Spec: POL-5)."""
     target_provenance: Provenance = Provenance.MODEL
     """Where the payee, teleport target or receiver came from."""
+    verbatim: bool = False
+    """The principal wrote this very action; no model stood between. Only a control of the operator does."""
+    travel_m: Annotated[float, Meta(ge=0)] | None = None
+    """Straight way of a walk or follow in metres, where the asker can tell; unknown counts as 256."""
 
 
 class DenialCode(StrEnum):

@@ -30,15 +30,16 @@ __all__ = (
 
 UUID_PATTERN: Final = r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
 NIL_UUID: Final = "00000000-0000-0000-0000-000000000000"
+# `$` also matches before a last line break, so every use of the pattern has a length beside it.
 _CANONICAL = re.compile(UUID_PATTERN[:-1] + r"\Z")
 
-AvatarId = NewType("AvatarId", Annotated[str, Meta(pattern=UUID_PATTERN)])
+AvatarId = NewType("AvatarId", Annotated[str, Meta(pattern=UUID_PATTERN, max_length=36)])
 """UUID of an avatar in its grid; the only thing a role is granted to."""
-ObjectId = NewType("ObjectId", Annotated[str, Meta(pattern=UUID_PATTERN)])
+ObjectId = NewType("ObjectId", Annotated[str, Meta(pattern=UUID_PATTERN, max_length=36)])
 """UUID of an object in a region."""
-ItemId = NewType("ItemId", Annotated[str, Meta(pattern=UUID_PATTERN)])
+ItemId = NewType("ItemId", Annotated[str, Meta(pattern=UUID_PATTERN, max_length=36)])
 """UUID of an inventory item, animation or asset."""
-ParcelId = NewType("ParcelId", Annotated[str, Meta(pattern=UUID_PATTERN)])
+ParcelId = NewType("ParcelId", Annotated[str, Meta(pattern=UUID_PATTERN, max_length=36)])
 """UUID of a parcel of land."""
 OfferId = NewType("OfferId", Annotated[str, Meta(max_length=64)])
 """The grid's id of an offer that waits for an answer: lure, friendship, inventory, dialog, permission."""

@@ -65,6 +65,16 @@ OPEN_EFFECTS_MAX: Final = 1_024
 SETTLED_EFFECTS_MAX: Final = 4_096
 AUDIT_RECORDS_IN_MEMORY_MAX: Final = 4_096
 BUDGET_PRINCIPALS_MAX: Final = 4_096
+APPROVALS_PER_PRINCIPAL_MAX: Final = 64
+BUDGET_CALLS_MAX: Final = 1_000_000
+BUDGET_SPEECH_BYTES_MAX: Final = 64 * MIB
+BUDGET_IMS_MAX: Final = 100_000
+BUDGET_METRES_MAX: Final = 10_000_000
+BUDGET_TELEPORTS_MAX: Final = 10_000
+BUDGET_PRIMS_MAX: Final = 10_000
+BUDGET_ITEMS_MAX: Final = 10_000
+BUDGET_UPLOADS_MAX: Final = 1_000
+BUDGET_LINDEN_MAX: Final = 1_000_000
 
 
 class HardLimit(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,6 +115,16 @@ HARD_LIMITS: Final[tuple[HardLimit, ...]] = (
     _row("BND-12", "schedule grants", SCHEDULE_GRANTS_MAX, "grants", "refused before any authorisation"),
     _row("BND-13", "L$ in one payment", LINDEN_PER_PAYMENT_MAX, "L$", "denied", "policy.budgets"),
     _row("BND-13", "principals with budgets of their own", BUDGET_PRINCIPALS_MAX, "principals", "one more is denied until a window empties"),
+    _row("BND-12", "approvals one principal may have waiting", APPROVALS_PER_PRINCIPAL_MAX, "approvals", "one more is denied"),
+    _row("BND-13", "one budget of calls", BUDGET_CALLS_MAX, "calls in its window", "denied", "policy.budgets"),
+    _row("BND-13", "one budget of speech", BUDGET_SPEECH_BYTES_MAX, "bytes in its window", "denied", "policy.budgets.speech_bytes"),
+    _row("BND-13", "one budget of IMs", BUDGET_IMS_MAX, "IMs in its window", "denied", "policy.budgets.ims"),
+    _row("BND-13", "one budget of movement", BUDGET_METRES_MAX, "metres in its window", "denied", "policy.budgets.metres"),
+    _row("BND-13", "one budget of teleports", BUDGET_TELEPORTS_MAX, "teleports in its window", "denied", "policy.budgets.teleports"),
+    _row("BND-13", "one budget of building", BUDGET_PRIMS_MAX, "prims in its window", "denied", "policy.budgets.prims"),
+    _row("BND-13", "one budget of inventory", BUDGET_ITEMS_MAX, "items in its window", "denied", "policy.budgets.items"),
+    _row("BND-13", "one budget of uploads", BUDGET_UPLOADS_MAX, "uploads in its window", "denied", "policy.budgets.uploads"),
+    _row("BND-13", "one budget of L$", BUDGET_LINDEN_MAX, "L$ in its window", "denied", "policy.budgets.linden"),
     _row("BND-14", "authorised avatars", AUTHORISED_AVATARS_MAX, "avatars", "the start is refused", "roles"),
     _row("BND-15", "configuration file", CONFIG_FILE_MAX_BYTES, "bytes", "the start is refused"),
     _row("BND-15", "secret file", SECRET_FILE_MAX_BYTES, "bytes", "the start is refused"),
