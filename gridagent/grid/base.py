@@ -91,6 +91,10 @@ class GridBackend(WorldMutator, Protocol):
         """Tell the grid that the avatar leaves. Called at most once, under a deadline, also after a failed run."""
         ...
 
+    def halt(self) -> None:
+        """Cease what goes on by itself (walking, following); synchronous, idempotent, begins nothing new."""
+        ...
+
     def avatars(self) -> Sequence[AvatarView]:
         """Return who is near now, nearest first; at most 256. Reading causes nothing."""
         ...
