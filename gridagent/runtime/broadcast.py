@@ -49,7 +49,7 @@ class Subscription(Generic[T_co]):
         return f"<Subscription {self.statistics().name}>"
 
     async def receive_batch(self, most: int = DRAIN_BATCH_MAX) -> list[T_co | Lagged]:
-        """Wait for one item, then take what else waits; `Lagged` comes first where items were dropped.
+        """Wait for one item, then take what else waits; `Lagged` stands where items were dropped.
 
         Raises:
             trio.EndOfChannel: the publisher closed and everything was read.
@@ -60,7 +60,7 @@ class Subscription(Generic[T_co]):
         return await self._receiver.receive_batch(most)
 
     def drain_nowait(self, most: int = DRAIN_BATCH_MAX) -> list[T_co | Lagged]:
-        """Take what waits, at most ``most`` items and possibly none; `Lagged` comes first.
+        """Take what waits, at most ``most`` items and possibly none; `Lagged` stands where items were dropped.
 
         Raises:
             trio.EndOfChannel: the publisher closed and everything was read.

@@ -278,7 +278,7 @@ class Receiver(Generic[T_co]):
         return batch[0]
 
     async def receive_batch(self, most: int = DRAIN_BATCH_MAX) -> list[T_co]:
-        """Wait for one item, then take what else waits; `Lagged` comes first where items were dropped.
+        """Wait for one item, then take what else waits; `Lagged` stands where items were dropped.
 
         Args:
             most: length of the longest list wanted, from 1.
@@ -305,7 +305,7 @@ class Receiver(Generic[T_co]):
         return batch
 
     def drain_nowait(self, most: int = DRAIN_BATCH_MAX) -> list[T_co]:
-        """Take what waits, at most ``most`` items and possibly none; `Lagged` comes first.
+        """Take what waits, at most ``most`` items and possibly none; `Lagged` stands where items were dropped.
 
         Raises:
             trio.EndOfChannel: the sender closed and everything was read.

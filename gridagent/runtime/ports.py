@@ -126,6 +126,7 @@ class Network(Protocol):
 
         Raises:
             OSError: the address cannot be bound.
+            ValueError: ``host`` is not a numeric address, or ``connections_max`` is under 1.
 
         Cancellation: closes the listener and every connection.
         """

@@ -234,7 +234,7 @@ class Supervisor:
                     await self._stop_all()
         except BaseExceptionGroup as group:
             # The nursery wraps the block's own error too; who wrote the block wants it as it was raised.
-            raised = failure if group.exceptions == (failure,) else group
+            raised = failure if len(group.exceptions) == 1 and group.exceptions[0] is failure else group
         except trio.Cancelled as error:
             raised = error
         if raised is None:
@@ -309,7 +309,7 @@ class Supervisor:
         resting = child.state is ChildState.BACKOFF
         if child.state is not ChildState.STOPPING:
             child.step(ChildInput.STOP)
-        if not resting and self._ask(child):
+        if not resting and not child.scope.cancel_called and self._ask(child):
             with trio.move_on_after(child.spec.shutdown_s):
                 await child.gone.wait()
         child.scope.cancel(reason=f"{self.name} stops {child.spec.name}")
@@ -363,7 +363,8 @@ class Supervisor:
             error = caught
             self._failures += 1
         except BaseException:
-            self._report(child, ExitReason.INTERRUPTED, error=None, ran_s=self._clock.monotonic() - began)
+            given = ChildInput.GONE if child.state is ChildState.STOPPING else ChildInput.FINISH
+            self._end(child, given, ExitReason.INTERRUPTED, error=None, ran_s=self._clock.monotonic() - began)
             raise
         now = self._clock.monotonic()
         child.backoff.note_down(now)

@@ -15,6 +15,7 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable
 from functools import partial
+from ipaddress import ip_address
 from random import Random, SystemRandom
 from typing import Final, TypeVar, TypeVarTuple, cast
 
@@ -117,11 +118,16 @@ class SystemBlocking:
 
     Args:
         bound_s: seconds a started call is waited for.
+
+    Raises:
+        ValueError: ``bound_s`` is not positive.
     """
 
     __slots__ = ("_bound_s", "_limiter")
 
     def __init__(self, bound_s: float = BLOCKING_BOUND_S) -> None:
+        if not bound_s > 0:
+            raise ValueError(f"a blocking call is waited for a positive number of seconds, not {bound_s}")
         self._bound_s = bound_s
         self._limiter = trio.CapacityLimiter(1)
 
@@ -176,6 +182,9 @@ class SystemNetwork:
         task_status: trio.TaskStatus[int] = trio.TASK_STATUS_IGNORED,
     ) -> None:
         """Serve until cancelled; see `gridagent.runtime.ports.Network.serve_tcp`."""
+        if connections_max < 1:
+            raise ValueError(f"a server needs at least 1 connection, not {connections_max}")
+        ip_address(host)  # a name could mean several addresses, and port 0 several ports
         places = trio.Semaphore(connections_max)
 
         async def serve(stream: trio.SocketStream) -> None:
@@ -185,8 +194,9 @@ class SystemNetwork:
                 places.release()
 
         (listener,) = await trio.open_tcp_listeners(port, host=host, backlog=LISTEN_BACKLOG)
-        task_status.started(listener.socket.getsockname()[1])
-        await trio.serve_listeners(serve, [_BoundedListener(listener, places)])
+        async with listener:
+            task_status.started(listener.socket.getsockname()[1])
+            await trio.serve_listeners(serve, [_BoundedListener(listener, places)])
 
     async def connect_tcp(self, host: str, port: int, *, timeout_s: float) -> trio.abc.Stream:
         """Open a connection; see `gridagent.runtime.ports.Network.connect_tcp`."""
