@@ -1,0 +1,152 @@
+"""Reads LLSD-XML, as capabilities and the event queue speak it.
+
+Owns the grammar on top of `live_grid.llsd.xml_stream`. Tolerates a missing XML declaration and blanks between
+elements, as OpenSimulator and Second Life write; nothing else (Spec: LIV-4, Fault: 12).
+"""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final, cast
+
+from live_grid.errors import RemoteProtocolError
+from live_grid.limits import HTTP_BODY_MAX_BYTES, LLSD_DEPTH_MAX, LLSD_NODES_MAX
+from live_grid.llsd.values import (
+    LlsdValue,
+    Uri,
+    date_of_text,
+    integer_of_text,
+    put_key,
+    real_of_text,
+    uuid_of_text,
+)
+from live_grid.llsd.xml_stream import read_xml_untrusted
+
+__all__ = ("read_llsd_xml_untrusted",)
+
+_ROOT: Final = "llsd"
+_KEY: Final = "key"
+_BLANKS: Final = str.maketrans("", "", " \t\r\n")
+
+
+def _undef(text: str) -> None:
+    if text:
+        raise RemoteProtocolError("LLSD undef holds something")
+
+
+def _boolean(text: str) -> bool:
+    if text in {"1", "true"}:
+        return True
+    if text in {"", "0", "false"}:
+        return False
+    raise RemoteProtocolError("LLSD boolean is neither true nor false")
+
+
+def binary_of_base64(text: str) -> bytes:
+    """Read strict base64 with blanks in it."""
+    try:
+        return binascii.a2b_base64(text.translate(_BLANKS).encode("ascii"), strict_mode=True)
+    except ValueError:  # binascii.Error and UnicodeEncodeError are both of its kind
+        raise RemoteProtocolError("LLSD binary is not base64") from None
+
+
+_SCALARS: Final[Mapping[str, Callable[[str], LlsdValue]]] = MappingProxyType(
+    {
+        "undef": _undef,
+        "boolean": _boolean,
+        "integer": lambda text: integer_of_text(text.strip()),
+        "real": lambda text: real_of_text(text.strip()),
+        "uuid": lambda text: uuid_of_text(text.strip()),
+        "string": lambda text: text,
+        "binary": binary_of_base64,
+        "date": lambda text: date_of_text(text.strip()),
+        "uri": Uri,
+    }
+)
+
+
+class _Reader:
+    """Turns element events into one value."""
+
+    __slots__ = ("keys", "leaf", "open", "result", "seen")
+
+    def __init__(self) -> None:
+        self.open: list[list[LlsdValue] | dict[str, LlsdValue]] = []
+        self.keys: list[str | None] = []  # the key that waits for its value, for each open container
+        self.leaf = ""
+        self.seen = 0  # 0 nothing, 1 root open, 2 value read
+        self.result: LlsdValue = None
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        if self.seen == 0:
+            if tag != _ROOT:
+                raise RemoteProtocolError("the document is no LLSD")
+            self.seen = 1
+            return
+        if self.leaf:
+            raise RemoteProtocolError("LLSD scalar holds an element")
+        if self.seen > 1 and not self.open:
+            raise RemoteProtocolError("LLSD document holds more than one value")
+        self.seen = 2
+        if self.open and isinstance(self.open[-1], dict) and (tag == _KEY) is (self.keys[-1] is not None):
+            raise RemoteProtocolError("LLSD map does not alternate keys and values")
+        if tag == "map":
+            self.open.append({})
+            self.keys.append(None)
+        elif tag == "array":
+            self.open.append([])
+            self.keys.append(None)
+        elif tag in _SCALARS or (tag == _KEY and self.open and isinstance(self.open[-1], dict)):
+            if attributes.get("encoding", "base64") != "base64":
+                raise RemoteProtocolError("LLSD binary is in a coding we do not read")
+            self.leaf = tag
+        else:
+            raise RemoteProtocolError("LLSD holds an element of no known type")
+
+    def end(self, tag: str, text: str) -> None:
+        if self.leaf:
+            self.leaf = ""
+            if tag == _KEY:
+                self.keys[-1] = text
+            else:
+                self._put(_SCALARS[tag](text))
+            return
+        if text.translate(_BLANKS):
+            raise RemoteProtocolError("LLSD container holds text")
+        if self.open:
+            done = self.open.pop()
+            if self.keys.pop() is not None:
+                raise RemoteProtocolError("LLSD map ends after a key")
+            self._put(done)
+
+    def _put(self, value: LlsdValue) -> None:
+        if not self.open:
+            self.result = value
+            return
+        target = self.open[-1]
+        if isinstance(target, list):
+            target.append(value)
+            return
+        key = cast("str", self.keys[-1])  # `start` let no value in without one
+        self.keys[-1] = None
+        put_key(target, key, value)
+
+
+def read_llsd_xml_untrusted(data: bytes, *, size_max: int = HTTP_BODY_MAX_BYTES) -> LlsdValue:
+    """Read an LLSD-XML document from outside.
+
+    Args:
+        data: the whole body of a request or response.
+        size_max: most bytes; a caller may lower it.
+
+    Raises:
+        RemoteProtocolError: it is malformed or passes a bound (Fault: 12).
+    """
+    reader = _Reader()
+    # One level for the root element, and one more for the scalars inside the deepest container.
+    read_xml_untrusted(
+        data, reader, what="LLSD", size_max=size_max, depth_max=LLSD_DEPTH_MAX + 2, nodes_max=2 * LLSD_NODES_MAX
+    )
+    return reader.result
