@@ -1,0 +1,419 @@
+"""The session actor: one task that owns one avatar, and performs what the core decides.
+
+Owns the inbox, the connection, the workers and the observers of one avatar; holds wiring only (a
+decision belongs in `gridagent.session.core`). The service runs it; `SessionHandle` is how others reach
+it. Its invariants: at most one connection and ``workers_max`` workers beside the coordinator (Spec:
+BND-4); the coordinator is the only task that touches the core; when `run` returns or raises, nothing of
+the session is left (Spec: SUP-3).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Final, TypeAlias
+
+import msgspec
+import trio
+
+from gridagent.actions import InDoubt, Outcome, Refused, Resource
+from gridagent.controls import Control, ControlReply
+from gridagent.errors import AuthorityRefused
+from gridagent.grid.base import BackendFactory, RedeemedAction
+from gridagent.ids import EffectKey, Generation
+from gridagent.limits import OPEN_EFFECTS_MAX
+from gridagent.observations import Observation
+from gridagent.policy import AuthorizedAction, Gateway, Instant
+from gridagent.runtime.broadcast import Broadcast
+from gridagent.runtime.channels import Sender
+from gridagent.runtime.inbox import Inbox
+from gridagent.runtime.ports import Ports
+from gridagent.session.connection import Connection, ConnectionEnd, FromGrid, GenerationSink, LogError
+from gridagent.session.core import SessionCore
+from gridagent.session.effects import CancelWork, Finish, Halt, OpenConnection, Perform
+from gridagent.session.mind import Mind
+from gridagent.session.orders import Reloader, carry_out
+from gridagent.session.settings import SessionSettings
+from gridagent.session.status import SessionStatus
+
+__all__ = ("ActionEnd", "ControlMail", "OwnerGone", "Session")
+
+
+class ActionEnd(msgspec.Struct, frozen=True, kw_only=True):
+    """How one worker ended."""
+
+    generation: int
+    effect: EffectKey
+    outcome: Outcome
+
+
+class OwnerGone(msgspec.Struct, frozen=True):
+    """Whoever owned the session closed its end (Spec: SUP-2)."""
+
+
+class ControlMail:
+    """A control on its way, and the place where its sender waits for the reply."""
+
+    __slots__ = ("_answered", "_reply", "control")
+
+    def __init__(self, control: Control) -> None:
+        self.control = control
+        self._answered = trio.Event()
+        self._reply: ControlReply | None = None
+
+    def answer(self, reply: ControlReply) -> None:
+        """Give the one reply; a second is ignored."""
+        if self._reply is None:
+            self._reply = reply
+            self._answered.set()
+
+    async def reply(self) -> ControlReply:
+        """Wait for the reply.
+
+        Cancellation: safe; the control is carried out all the same.
+        """
+        await self._answered.wait()
+        assert self._reply is not None  # noqa: S101 - set before the signal
+        return self._reply
+
+
+class _Worker:
+    """One action being applied."""
+
+    __slots__ = ("cut_off", "scope", "sent")
+
+    def __init__(self) -> None:
+        self.scope = trio.CancelScope()
+        self.sent = False
+        """The handle was redeemed: from here on it may have happened."""
+        self.cut_off = "stale_generation"
+        """Why it ended early, if it does."""
+
+
+Mail: TypeAlias = ControlMail | ActionEnd | ConnectionEnd | OwnerGone | FromGrid
+
+_BODY_STOPPED: Final = frozenset({"preempted", "stopped"})
+_OVER: Final = ControlReply(accepted=False, code="stopped", message="the avatar has stopped; start it again first")
+
+
+class Session:
+    """One avatar's session.
+
+    Args:
+        settings: bounds and habits.
+        gateway: decides on actions; this session's own.
+        mind: proposes actions.
+        backend: makes one backend a generation.
+        ports: clock and randomness.
+        reload: reads a new configuration; None when there is no file.
+        log_error: takes a stable code and the error; the redacted log (Spec: SUP-10).
+    """
+
+    def __init__(
+        self,
+        *,
+        settings: SessionSettings,
+        gateway: Gateway,
+        mind: Mind,
+        backend: BackendFactory,
+        ports: Ports,
+        log_error: LogError,
+        reload: Reloader | None = None,
+    ) -> None:
+        self.settings = settings
+        self.stopped = trio.Event()
+        self.broadcast: Broadcast[Observation] = Broadcast(name=f"{settings.key}.observations")
+        self._ports = ports
+        self._backend = backend
+        self._reload = reload
+        self._log_error = log_error
+        self._out: list[Observation] = []  # emptied after every batch
+        self.core = SessionCore(
+            settings=settings,
+            gateway=gateway,
+            mind=mind,
+            rng=ports.randomness.stream("session.backoff"),
+            observe=self._out.append,
+        )
+        self._inbox: Inbox[Mail] = Inbox(f"{settings.key}.inbox")
+        # One place more than there can be results: a worker's and a connection's end never wait.
+        self._controls: Sender[Mail] = self._inbox.open_lane("controls", settings.controls_max)
+        self._results: Sender[Mail] = self._inbox.open_lane("results", settings.workers_max + 4)
+        self._events: Sender[Mail] = self._inbox.open_lane("grid_events", settings.grid_events_max)
+        self._connection: Connection | None = None
+        self._waiting: deque[Perform] = deque(maxlen=OPEN_EFFECTS_MAX)
+        self._slots = settings.workers_max  # given back when the coordinator has read the end
+        self._workers: dict[EffectKey, _Worker] = {}  # at most workers_max
+        self._finished = False
+        self._owner_left = False
+        self._moved = trio.Event()
+        self._last_states = (self.core.agent, self.core.link)
+
+    # --- the coordinator --------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Live until the agent is over.
+
+        Cancellation: takes the same way out as an orderly stop: the generation is fenced, its logout is
+        attempted within its time-out, every effect is settled; then it propagates (Spec: SUP-2).
+        """
+        code = "stopped"
+        try:
+            async with trio.open_nursery(strict_exception_groups=True) as nursery:
+                self.core.at(self._instant())
+                self.core.begin()
+                self._perform(nursery)
+                while not self._finished:
+                    await self._turn(nursery)
+        except BaseException as error:
+            code = "cancelled" if _only_cancelled(error) else "internal_error"
+            raise
+        finally:
+            self._wind_up(code)
+
+    async def _turn(self, nursery: trio.Nursery) -> None:
+        """Wait for one batch or for the core's timer, and handle it."""
+        due = self.core.timer()
+        batch: list[Mail] = []
+        if due is None:
+            batch = await self._inbox.receive_batch()
+        else:
+            with trio.move_on_at(due):
+                batch = await self._inbox.receive_batch()
+        now = self._instant()
+        self.core.at(now)
+        if due is not None and now.monotonic >= due:
+            self.core.on_timer()
+        for mail in batch:
+            self._handle(mail)
+        self.core.end_of_batch()
+        self._perform(nursery)
+
+    def _handle(self, mail: Mail) -> None:
+        core = self.core
+        match mail:
+            case FromGrid():
+                core.on_event(mail.generation, mail.event)
+            case ControlMail():
+                mail.answer(carry_out(core, mail.control, self._reload))
+            case ActionEnd():
+                self._slots += 1
+                core.on_action_ended(mail.generation, mail.effect, mail.outcome)
+            case ConnectionEnd():
+                self._connection = None
+                core.on_connection_ended(mail.generation, cause=mail.cause, logged_out=mail.logged_out)
+            case OwnerGone():
+                core.stop("owner_gone")
+
+    def _perform(self, nursery: trio.Nursery) -> None:
+        while effects := self.core.take_effects():
+            for effect in effects:
+                match effect:
+                    case OpenConnection():
+                        self._open(effect, nursery)
+                    case Perform():
+                        self._waiting.append(effect)
+                    case CancelWork():
+                        self._cut_off(effect)
+                    case Halt():
+                        if self._connection is not None and self.core.connected:
+                            self._connection.backend.halt()
+                    case Finish():
+                        self._finished = True
+            while self._waiting and self._slots:
+                self._start(self._waiting.popleft())
+        self._flush()
+
+    def _flush(self) -> None:
+        if self._out:
+            self.broadcast.publish_many(self._out)
+            self._out.clear()
+        states = (self.core.agent, self.core.link)
+        if states != self._last_states:
+            self._last_states = states
+            self._moved.set()
+            self._moved = trio.Event()
+
+    def _instant(self) -> Instant:
+        clock = self._ports.clock
+        return Instant(wall=clock.wall(), monotonic=clock.monotonic())
+
+    def _wind_up(self, code: str) -> None:
+        """Leave nothing open: settle what was in flight, answer who waits, end the observers."""
+        core = self.core
+        core.at(self._instant())
+        if code == "internal_error" and not core.over:
+            core.fail(code)
+        core.stop(code)
+        self._controls.close()
+        self._events.close()
+        self._results.close()
+        try:
+            while batch := self._inbox.drain_nowait():
+                for mail in batch:
+                    if isinstance(mail, ControlMail):
+                        mail.answer(_OVER)
+                    else:
+                        self._handle(mail)
+        except trio.EndOfChannel:
+            pass
+        for effect in core.take_effects():
+            if isinstance(effect, Perform):
+                self._waiting.append(effect)
+        for waiting in self._waiting:
+            self._never_started(waiting)
+        self._waiting.clear()
+        core.end_of_batch()
+        self._flush()
+        self._inbox.close()
+        self.broadcast.close()
+        self.stopped.set()
+        self._moved.set()
+
+    # --- the connection ---------------------------------------------------------------------------
+
+    def _open(self, effect: OpenConnection, nursery: trio.Nursery) -> None:
+        number = Generation(effect.generation.number)
+        backend = self._backend(generation=number, redeem=partial(self._redeem, number))
+        connection = Connection(
+            generation=effect.generation,
+            backend=backend,
+            sink=GenerationSink(effect.generation, self._events),
+            logout_timeout_s=self.settings.logout_timeout_s,
+            log_error=self._log_error,
+        )
+        self._connection = connection
+        self.core.where.backend = backend
+        nursery.start_soon(self._run_connection, connection, name=f"{self.settings.key}.backend")
+
+    async def _run_connection(self, connection: Connection) -> None:
+        self._results.send_nowait(await connection.run())
+
+    def _redeem(self, generation: Generation, handle: AuthorizedAction) -> RedeemedAction:
+        record = self.core.gateway.redeem(handle, generation=generation, now=self._instant())
+        worker = self._workers.get(record.effect)
+        if worker is not None:
+            worker.sent = True
+        return record
+
+    # --- workers ----------------------------------------------------------------------------------
+
+    def _start(self, effect: Perform) -> None:
+        connection = self._connection
+        key = effect.authorized.effect
+        worker = _Worker()
+        work = partial(self._work, effect, worker)
+        if connection is None or not connection.start(work, f"{self.settings.key}.worker"):
+            self._never_started(effect)
+            return
+        self._slots -= 1
+        self._workers[key] = worker
+
+    def _never_started(self, effect: Perform) -> None:
+        self.core.on_action_ended(
+            effect.generation.number, effect.authorized.effect, Refused(reason="stale_generation")
+        )
+
+    async def _work(self, effect: Perform, worker: _Worker) -> None:
+        """Apply one action; whatever happens to it, exactly one end is reported (Spec: EFX-1)."""
+        outcome: Outcome | None = None
+        try:
+            with worker.scope:
+                outcome = await self._apply(effect, worker)
+        finally:
+            if outcome is None:
+                outcome = self._cut_outcome(effect, worker)
+            del self._workers[effect.authorized.effect]
+            self._results.send_nowait(
+                ActionEnd(generation=effect.generation.number, effect=effect.authorized.effect, outcome=outcome)
+            )
+
+    async def _apply(self, effect: Perform, worker: _Worker) -> Outcome | None:
+        connection = self._connection
+        if connection is None:
+            return None
+        try:
+            return await connection.backend.apply(effect.authorized.handle)
+        except AuthorityRefused as error:
+            return Refused(reason=error.reason)
+        except Exception as error:  # noqa: BLE001 - a backend's fault ends one action, not the session
+            self._log_error("apply_failed", error)
+            worker.cut_off = "backend_fault"
+            return None
+
+    @staticmethod
+    def _cut_outcome(effect: Perform, worker: _Worker) -> Outcome:
+        """Say how an action ended that was cut off: never guess (Spec: EFX-2)."""
+        if not worker.sent:
+            return Refused(reason=worker.cut_off)
+        if effect.authorized.action.spec.resource is Resource.BODY and worker.cut_off in _BODY_STOPPED:
+            return Refused(reason=worker.cut_off)  # the walk did not arrive, and is being stopped
+        return InDoubt(reason=worker.cut_off)
+
+    def _cut_off(self, effect: CancelWork) -> None:
+        for key, worker in self._workers.items():
+            if effect.effect in {None, key}:
+                worker.cut_off = effect.reason
+                worker.scope.cancel(reason=effect.reason)
+        for waiting in [*self._waiting]:
+            if effect.effect in {None, waiting.authorized.effect}:
+                self._waiting.remove(waiting)
+                self.core.on_action_ended(
+                    waiting.generation.number, waiting.authorized.effect, Refused(reason=effect.reason)
+                )
+
+    # --- what a handle needs ------------------------------------------------------------------------
+
+    async def send_control(self, mail: ControlMail) -> None:
+        """Put a control; waits while the queue is full (Spec: BND-2).
+
+        Cancellation: safe; the control is then not put.
+
+        Raises:
+            ResourceClosed: the session is over.
+        """
+        await self._controls.send(mail)
+
+    def owner_gone(self) -> None:
+        """Stop in order, without waiting for room among the controls."""
+        if not self._owner_left and not self.stopped.is_set():
+            self._owner_left = True
+            self._results.send_nowait(OwnerGone())
+
+    async def wait_moved(self, reached: Callable[[SessionCore], bool]) -> None:
+        """Wait until the agent's or link's state makes ``reached`` true, or the session is over.
+
+        Cancellation: safe.
+        """
+        while not reached(self.core) and not self.stopped.is_set():
+            await self._moved.wait()
+        await trio.lowlevel.checkpoint()
+
+    def status(self) -> SessionStatus:
+        """Return what can be said of the avatar now."""
+        core = self.core
+        return SessionStatus(
+            key=self.settings.key,
+            agent=core.agent,
+            link=core.link,
+            generation=core.generation,
+            avatar_id=core.where.self_id,
+            name=core.where.name,
+            region=core.where.region,
+            position=core.where.position,
+            balance=core.where.balance,
+            near=len(core.where.avatars()),
+            workers=len(self._workers),
+            fenced=core.fence.statistics().fenced,
+            last_error=core.last_error,
+            queues=(*self._inbox.statistics(), *self.broadcast.statistics().subscribers),
+            gateway=core.gateway.status(),
+        )
+
+
+def _only_cancelled(error: BaseException) -> bool:
+    """Tell whether nothing but cancellation ended the session."""
+    if isinstance(error, BaseExceptionGroup):
+        return error.split(trio.Cancelled)[1] is None
+    return isinstance(error, trio.Cancelled)

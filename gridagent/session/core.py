@@ -1,0 +1,502 @@
+"""The session's decisions, sans-IO: inputs in, state and effects out.
+
+Owns one avatar's agent and link states, its generation fence, its retry timer and its table of work in
+flight. `gridagent.session.actor` feeds it controls, grid events and results, and performs its effects;
+the gateway decides on actions, the mind proposes them. Waits for nothing and reads no clock: each input
+carries ``now``.
+
+Invariants: at most one generation is live, and the next opens only after the last was fenced and cleaned
+up (Spec: SUP-5, BND-5); what an ended generation still delivers settles its own effect and nothing else
+(Spec: EFX-2); every control gets exactly one reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Final
+
+import msgspec
+
+from gridagent.actions import Action, Outcome, Refused, Resource, action_name
+from gridagent.authority import ActionRequest, Origin, Principal
+from gridagent.controls import ControlReply
+from gridagent.events import (
+    BackendReady,
+    BalanceChanged,
+    DisconnectCause,
+    GridEvent,
+    PartDegraded,
+    PartRecovered,
+    PostureChanged,
+    RegionEntered,
+    SelfMoved,
+    TeleportFinished,
+    TransportUp,
+)
+from gridagent.ids import CorrelationId, EffectKey, Generation
+from gridagent.observations import (
+    ActionDecided,
+    ActionSettled,
+    AgentState,
+    AgentStateChanged,
+    ApprovalClosed,
+    ApprovalOpened,
+    AttentionDecided,
+    Diagnostic,
+    EventSeen,
+    GenerationClosed,
+    GenerationOpened,
+    LinkState,
+    LinkStateChanged,
+    Observation,
+    ObservationBody,
+    Verdict,
+    WorkFenced,
+)
+from gridagent.policy import Authorized, Decision, Denied, Gateway, Instant, NeedsApproval
+from gridagent.runtime.generation import GenerationFence
+from gridagent.runtime.restart import Backoff, RestartDecision, RestartWindow
+from gridagent.session.effects import CancelWork, Effect, Finish, OpenConnection, Perform
+from gridagent.session.lifecycle import AGENT, LINK, AgentInput, LinkInput
+from gridagent.session.mind import Attention, Mind, Proposal
+from gridagent.session.reconnect import RECONNECT, Retry
+from gridagent.session.settings import OnBackendFailure, SessionSettings
+from gridagent.session.summary import summarise
+from gridagent.session.surroundings import Whereabouts
+
+__all__ = ("InFlight", "SessionCore")
+
+_SICK_PARTS_MAX: Final = 16
+_OPERATOR: Final = Principal(client="operator")
+
+
+class InFlight(msgspec.Struct, frozen=True, kw_only=True):
+    """One authorised action that has not ended."""
+
+    action: Action
+    correlation: CorrelationId
+    proposal: Proposal | None
+    cause: str
+
+
+class SessionCore:
+    """Decides for one avatar.
+
+    Args:
+        settings: bounds and habits.
+        gateway: decides on every action; belongs to this session.
+        mind: proposes actions.
+        rng: seeded stream for the jitter of back-off.
+        observe: takes each observation; must not block or raise.
+    """
+
+    def __init__(
+        self,
+        *,
+        settings: SessionSettings,
+        gateway: Gateway,
+        mind: Mind,
+        rng: Random,
+        observe: Callable[[Observation], None],
+    ) -> None:
+        self.settings = settings
+        self.gateway = gateway
+        self.mind = mind
+        self.where = Whereabouts()
+        self.fence = GenerationFence(settings.last_generation, name=f"{settings.key} generation")
+        self.agent: AgentState = AGENT.initial
+        self.link: LinkState = LINK.initial
+        self.last_error = ""
+        self.inflight: dict[EffectKey, InFlight] = {}  # bounded by the gateway's open effects
+        self._observe = observe
+        self._rng = rng
+        self._effects: list[Effect] = []  # emptied by the shell after every batch
+        self._seq = 0
+        self._causes = 0
+        self._now = Instant(wall=0.0, monotonic=0.0)
+        self._ever_ready = False
+        self._connect_wanted = False
+        self._retry_at: float | None = None
+        self._end_cause: DisconnectCause | None = None
+        self._sick: set[str] = set()
+        self._fenced_events = 0
+        delays = settings.delays
+        self._backoff = Backoff(delays.backoff_base_s, delays.backoff_cap_s, delays.healthy_after_s)
+        self._faults = RestartWindow(settings.fault_intensity)
+
+    # --- what the shell asks ----------------------------------------------------------------------
+
+    @property
+    def over(self) -> bool:
+        """Whether the agent is in a terminal state."""
+        return self.agent in AGENT.terminal
+
+    @property
+    def generation(self) -> Generation:
+        """Number of the newest generation; 0 is none yet."""
+        return Generation(self.fence.number)
+
+    def timer(self) -> float | None:
+        """When `on_timer` wants to be called, in monotonic seconds."""
+        due = [at for at in (self._retry_at, self.gateway.next_deadline()) if at is not None]
+        return min(due, default=None)
+
+    def take_effects(self) -> list[Effect]:
+        """Hand over what is to be performed, in order."""
+        effects, self._effects = self._effects, []
+        return effects
+
+    def add_effect(self, effect: Effect) -> None:
+        """Queue an effect behind those already wanted (controls use it)."""
+        self._effects.append(effect)
+
+    def at(self, now: Instant) -> None:
+        """Set the time for the inputs that follow."""
+        self._now = now
+
+    @property
+    def now(self) -> Instant:
+        """The time of the input being handled."""
+        return self._now
+
+    def publish(self, body: ObservationBody) -> None:
+        """Tell whoever watches."""
+        self._seq += 1
+        self._observe(
+            Observation(
+                seq=self._seq,
+                avatar=self.settings.key,
+                generation=self.generation,
+                at=self._now.monotonic,
+                body=body,
+            )
+        )
+
+    # --- the link ---------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Take up work: connect now or after the configured pause, unless told to wait for `Connect`."""
+        if not self.settings.connect_at_start:
+            return
+        if self.settings.start_after_s:
+            self._retry_at = self._now.monotonic + self.settings.start_after_s
+        else:
+            self.want_connection()
+
+    def want_connection(self) -> None:
+        """Connect now, or as soon as the last generation is cleaned up."""
+        self._retry_at = None
+        if not self.fence.retired():
+            self._connect_wanted = True
+            return
+        self._connect_wanted = False
+        self.step_link(LinkInput.CONNECT)
+        self._end_cause = None
+        generation = self.fence.open()
+        self.gateway.open_generation(Generation(generation.number))
+        self.publish(GenerationOpened())
+        self._effects.append(OpenConnection(generation=generation))
+
+    def end_connection(self, cause: DisconnectCause) -> None:
+        """Fence the live generation, then let it be cleaned up; without one, drop what waits for it."""
+        self._connect_wanted = False
+        self._retry_at = None
+        live = self.fence.current
+        if live is None:
+            return
+        self._end_cause = cause
+        self.fence.invalidate()
+        self.gateway.close_generation(Generation(live.number), self._now)
+        self._backoff.note_down(self._now.monotonic)
+        self._sick.clear()
+        self.where.clear()
+
+    @property
+    def connected(self) -> bool:
+        """Whether a generation is live."""
+        return self.fence.current is not None
+
+    def step_link(
+        self, given: LinkInput, *, cause: DisconnectCause | None = None, retry_in_s: float | None = None
+    ) -> None:
+        """Move the link and say so when it changed."""
+        was, self.link = self.link, LINK.step(self.link, given)
+        if was is not self.link:
+            self.publish(LinkStateChanged(state=self.link, was=was, cause=cause, retry_in_s=retry_in_s))
+
+    def step_agent(self, given: AgentInput, code: str = "") -> None:
+        """Move the agent and say so when it changed."""
+        was, self.agent = self.agent, AGENT.step(self.agent, given)
+        if was is not self.agent:
+            self.publish(AgentStateChanged(state=self.agent, was=was, code=code))
+
+    def stop(self, code: str) -> None:
+        """Begin the one orderly end; asked again, it changes nothing (Spec: SUP-2)."""
+        if not AGENT.allows(self.agent, AgentInput.STOP):
+            return
+        self.step_agent(AgentInput.STOP, code)
+        self.step_link(LinkInput.SHUT_DOWN)
+        self.end_connection(DisconnectCause.REQUESTED)
+        if self.fence.retired():
+            self._stopped()
+
+    def resume(self) -> None:
+        """Come back from a pause."""
+        self.step_agent(AgentInput.RESUME if self._ever_ready else AgentInput.RESUME_UNREADY)
+        self.want_connection()
+
+    def fail(self, code: str) -> None:
+        """Give the agent up; its connection is ended first where one is live."""
+        self.last_error = code
+        self.step_agent(AgentInput.FAIL, code)
+        if LINK.allows(self.link, LinkInput.LOST_FOR_GOOD):
+            self.step_link(LinkInput.LOST_FOR_GOOD)
+        self.end_connection(DisconnectCause.BACKEND_FAULT)
+        if self.fence.retired():
+            self._effects.append(Finish())
+
+    def _stopped(self) -> None:
+        self.step_link(LinkInput.CLEANED)
+        self.step_agent(AgentInput.STOPPED)
+        self._effects.append(Finish())
+
+    def on_connection_ended(self, number: int, *, cause: DisconnectCause, logged_out: bool) -> None:
+        """Take note that a connection is over and cleaned up; decide what follows."""
+        ended_itself = self.connected and self.fence.number == number
+        if ended_itself:
+            self.end_connection(cause)
+        self.fence.retire()
+        self.publish(GenerationClosed(cause=self._end_cause or cause, logged_out=logged_out))
+        if self.agent is AgentState.STOPPING:
+            self._stopped()
+        elif self.over:
+            self._effects.append(Finish())
+        elif ended_itself:
+            self._plan_after(cause)
+        elif self._connect_wanted:
+            self.want_connection()
+
+    def _plan_after(self, cause: DisconnectCause) -> None:
+        """Decide whether and when to connect again (Spec: SUP-1, SUP-6)."""
+        self.last_error = cause.value
+        if self.settings.on_backend_failure is OnBackendFailure.FAIL:
+            self.step_link(LinkInput.LOST_FOR_GOOD, cause=cause)
+            if cause is DisconnectCause.GRID_CLOSED:
+                self.stop(cause.value)
+            else:
+                self.fail(cause.value)
+            return
+        retry = RECONNECT[cause]
+        if retry is Retry.NEVER:
+            self.step_link(LinkInput.LOST_BLOCKED, cause=cause)
+            self.publish(Diagnostic(code="authentication_blocked", fields=(("cause", cause.value),)))
+            return
+        if retry is Retry.FAULT and self._faults.record(self._now.monotonic) is RestartDecision.ESCALATE:
+            self.step_link(LinkInput.LOST_FOR_GOOD, cause=cause)
+            self.fail("restart_intensity")
+            return
+        fixed = self.settings.delays.fixed(retry)
+        delay = self._backoff.next_delay(self._rng) if fixed is None else fixed
+        if retry is Retry.STAY_AWAY:
+            self.publish(Diagnostic(code="staying_away", fields=(("cause", cause.value),)))
+        self.step_link(LinkInput.LOST, cause=cause, retry_in_s=delay)
+        self._retry_at = self._now.monotonic + delay
+
+    def on_timer(self) -> None:
+        """Do what is due."""
+        if self._retry_at is not None and self._now.monotonic >= self._retry_at:
+            self.want_connection()
+        for ended in self.gateway.expire(self._now):
+            if ended.approval_id is not None:
+                self.publish(ApprovalClosed(approval_id=ended.approval_id, how="expired"))
+
+    # --- events -----------------------------------------------------------------------------------
+
+    def on_event(self, number: int, event: GridEvent) -> None:
+        """Take one event of generation ``number``; of an ended one, only count it (Spec: SUP-5)."""
+        if not self.fence.admits(number):
+            self._fenced_events += 1
+            return
+        self.publish(EventSeen(event=event))
+        handler = _HANDLERS.get(type(event))
+        if handler is not None:
+            handler(self, event)
+        if self.agent is not AgentState.RUNNING:
+            return
+        for thought in self.mind.hear(event, self.where):
+            if isinstance(thought, Attention):
+                self.publish(
+                    AttentionDecided(utterance_id=thought.utterance_id, answers=thought.answers, code=thought.code)
+                )
+            else:
+                self._propose(thought)
+
+    def end_of_batch(self) -> None:
+        """Say how many late events were fenced since the last batch."""
+        if self._fenced_events:
+            count, self._fenced_events = self._fenced_events, 0
+            self.publish(WorkFenced(what="event", of_generation=self.generation, count=count))
+
+    def _on_transport_up(self, event: TransportUp) -> None:
+        self.where.self_id, self.where.name = event.avatar_id, event.name
+        if self.link is LinkState.CONNECTING:
+            self.step_link(LinkInput.TRANSPORT_UP)
+
+    def _on_ready(self, event: BackendReady) -> None:
+        self.where.self_id, self.where.name = event.avatar_id, event.name
+        self.where.region, self.where.position = event.region, event.position
+        if self.link is LinkState.CONNECTING:
+            self.step_link(LinkInput.TRANSPORT_UP)
+        self.step_link(LinkInput.READY)
+        self._ever_ready = True
+        self._backoff.note_up(self._now.monotonic)
+        self.step_agent(AgentInput.READY)
+
+    def _on_part_degraded(self, event: PartDegraded) -> None:
+        if len(self._sick) < _SICK_PARTS_MAX:
+            self._sick.add(event.part)
+        if LINK.allows(self.link, LinkInput.PART_SICK):
+            self.step_link(LinkInput.PART_SICK)
+
+    def _on_part_recovered(self, event: PartRecovered) -> None:
+        self._sick.discard(event.part)
+        if not self._sick and self._ever_ready and self.link is LinkState.DEGRADED:
+            self.step_link(LinkInput.READY)
+
+    def _on_place(self, event: RegionEntered | SelfMoved | TeleportFinished) -> None:
+        self.where.region, self.where.position = event.region, event.position
+
+    def _on_posture(self, event: PostureChanged) -> None:
+        self.where.posture = event.posture
+
+    def _on_balance(self, event: BalanceChanged) -> None:
+        self.where.balance = event.balance
+
+    # --- actions ----------------------------------------------------------------------------------
+
+    def next_cause(self) -> str:
+        """Name a cause that has no id of its own (a control)."""
+        self._causes += 1
+        return f"control-{self.generation}-{self._causes}"
+
+    def _propose(self, proposal: Proposal) -> None:
+        request = ActionRequest(
+            action=proposal.action,
+            principal=proposal.principal,
+            origin=proposal.origin,
+            generation=self.generation,
+            correlation=CorrelationId(proposal.cause[:64]),
+            cause=proposal.cause[:64],
+            ordinal=proposal.ordinal,
+            conversation=proposal.conversation[:64],
+            tainted=proposal.tainted,
+            target_provenance=proposal.target_provenance,
+        )
+        self._ask(request, proposal)
+
+    def ask_as_operator(self, action: Action) -> Decision:
+        """Put an operator's action to the gateway, like anything else."""
+        cause = self.next_cause()
+        request = ActionRequest(
+            action=action,
+            principal=_OPERATOR,
+            origin=Origin.OPERATOR_CONSOLE,
+            generation=self.generation,
+            correlation=CorrelationId(cause),
+            cause=cause,
+        )
+        return self._ask(request, None)
+
+    def _ask(self, request: ActionRequest, proposal: Proposal | None) -> Decision:
+        decision = self.gateway.decide(request, self._now, busy=self._busy())
+        self.dispose(decision, request, proposal)
+        return decision
+
+    def _busy(self) -> frozenset[Resource]:
+        return frozenset(
+            work.action.spec.resource for work in self.inflight.values() if work.action.spec.resource is Resource.BODY
+        )
+
+    def dispose(self, decision: Decision, request: ActionRequest, proposal: Proposal | None) -> None:
+        """Report a decision, and perform what it authorises."""
+        name = action_name(request.action)
+        said = {
+            "action": name,
+            "summary": summarise(request.action),
+            "origin": request.origin,
+            "principal": request.principal.key[:64],
+            "correlation": request.correlation,
+        }
+        match decision:
+            case Denied(code=code, rule=rule):
+                self.publish(ActionDecided(**said, verdict=Verdict.DENIED, code=code, rule=rule))
+            case NeedsApproval():
+                self.publish(ActionDecided(**said, verdict=Verdict.NEEDS_APPROVAL, rule=decision.rule))
+                self.publish(
+                    ApprovalOpened(
+                        approval_id=decision.approval_id,
+                        action=name,
+                        summary=decision.summary,
+                        principal=request.principal.key[:64],
+                        expires_in_s=max(0.0, decision.expires_at - self._now.monotonic),
+                    )
+                )
+            case Authorized():
+                self.publish(ActionDecided(**said, verdict=Verdict.AUTHORIZED, rule=decision.rule))
+                self._perform(decision, request, proposal)
+
+    def _perform(self, authorized: Authorized, request: ActionRequest, proposal: Proposal | None) -> None:
+        action = authorized.action
+        live = self.fence.current
+        if authorized.dry_run or live is None:
+            self._settle(authorized.effect, action, Refused(reason="dry_run"), request.correlation, dry_run=True)
+            return
+        if action.spec.preempts:
+            for effect, work in self.inflight.items():
+                if work.action.spec.resource is action.spec.resource:
+                    self._effects.append(CancelWork(effect=effect, reason="preempted"))
+        self.inflight[authorized.effect] = InFlight(
+            action=action, correlation=request.correlation, proposal=proposal, cause=request.cause
+        )
+        self._effects.append(Perform(generation=live, authorized=authorized))
+
+    def on_action_ended(self, number: int, effect: EffectKey, outcome: Outcome) -> None:
+        """Settle one effect; of an ended generation, that and nothing else (Spec: SUP-5, EFX-2)."""
+        work = self.inflight.pop(effect, None)
+        if work is None:
+            return
+        if not self.fence.admits(number):
+            self.gateway.settle(effect, outcome, self._now)
+            self.publish(WorkFenced(what="result", of_generation=Generation(number)))
+            return
+        self._settle(effect, work.action, outcome, work.correlation, dry_run=False)
+        if work.proposal is not None:
+            self.mind.learn(work.proposal, outcome)
+
+    def _settle(
+        self, effect: EffectKey, action: Action, outcome: Outcome, correlation: CorrelationId, *, dry_run: bool
+    ) -> None:
+        self.gateway.settle(effect, outcome, self._now)
+        self.publish(
+            ActionSettled(
+                action=action_name(action), effect=effect, outcome=outcome, correlation=correlation, dry_run=dry_run
+            )
+        )
+
+    def reply(self, *, accepted: bool, code: str, message: str = "") -> ControlReply:
+        """Build a reply whose sentence fits its bound."""
+        return ControlReply(accepted=accepted, code=code[:64], message=message[:256])
+
+
+_HANDLERS: Final[dict[type, Callable[[SessionCore, GridEvent], None]]] = {
+    TransportUp: SessionCore._on_transport_up,  # noqa: SLF001 - the table belongs to the class
+    BackendReady: SessionCore._on_ready,  # noqa: SLF001
+    PartDegraded: SessionCore._on_part_degraded,  # noqa: SLF001
+    PartRecovered: SessionCore._on_part_recovered,  # noqa: SLF001
+    RegionEntered: SessionCore._on_place,  # noqa: SLF001
+    SelfMoved: SessionCore._on_place,  # noqa: SLF001
+    TeleportFinished: SessionCore._on_place,  # noqa: SLF001
+    PostureChanged: SessionCore._on_posture,  # noqa: SLF001
+    BalanceChanged: SessionCore._on_balance,  # noqa: SLF001
+}

@@ -1,0 +1,106 @@
+"""How everybody else reaches a session: controls in, observations and status out.
+
+Owns nothing of the session; closing the handle is one of the ways to stop it (Spec: SUP-2). Safe to
+share between tasks.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+import trio
+
+from gridagent.controls import Control, ControlReply, ShutDown
+from gridagent.errors import ResourceClosed
+from gridagent.ids import AvatarKey
+from gridagent.observations import AgentState, LinkState, Observation
+from gridagent.runtime.broadcast import Subscription
+from gridagent.session.actor import ControlMail, Session
+from gridagent.session.status import SessionStatus
+
+__all__ = ("SessionHandle",)
+
+
+class SessionHandle:
+    """One avatar, seen from outside."""
+
+    __slots__ = ("_session",)
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @property
+    def key(self) -> AvatarKey:
+        """The operator's name of the avatar."""
+        return self._session.settings.key
+
+    async def control(self, control: Control) -> ControlReply:
+        """Send one control and wait for its reply.
+
+        Raises:
+            ResourceClosed: the avatar has stopped.
+
+        Bounds: waits while the control queue is full (Spec: BND-2).
+        Cancellation: while waiting for room: safe, nothing was sent. While waiting for the reply: the
+        control is carried out all the same.
+        """
+        mail = ControlMail(control)
+        await self._session.send_control(mail)
+        return await mail.reply()
+
+    def observe(
+        self, name: str = "observer", *, limit: int | None = None
+    ) -> AbstractContextManager[Subscription[Observation]]:
+        """Subscribe from the next observation on; a slow reader gets `Lagged` (Spec: BND-3).
+
+        Args:
+            name: the reader's name in statistics.
+            limit: most observations that may wait, 1 to the configured ceiling; None for that ceiling.
+
+        Raises:
+            ResourceBusy: 64 subscribers are there already.
+            ResourceClosed: the avatar has stopped.
+        """
+        most = self._session.settings.observables_max
+        return self._session.broadcast.subscribe(most if limit is None else min(limit, most), name)
+
+    def status(self) -> SessionStatus:
+        """Return the avatar's status now; works in every state."""
+        return self._session.status()
+
+    async def wait_agent(self, *states: AgentState) -> AgentState:
+        """Wait until the agent is in one of ``states``, or over.
+
+        Returns:
+            The state it is in.
+
+        Cancellation: safe.
+        """
+        await self._session.wait_moved(lambda core: core.agent in states)
+        return self._session.core.agent
+
+    async def wait_link(self, *states: LinkState) -> LinkState:
+        """Wait until the link is in one of ``states``, or the agent is over.
+
+        Returns:
+            The state it is in.
+
+        Cancellation: safe.
+        """
+        await self._session.wait_moved(lambda core: core.link in states)
+        return self._session.core.link
+
+    async def shut_down(self) -> None:
+        """Stop the avatar in order and wait until nothing of it is left; may be called again.
+
+        Cancellation: safe; the shutdown goes on, and a further call waits for it (Spec: SUP-3).
+        """
+        try:
+            await self.control(ShutDown())
+        except ResourceClosed:
+            await trio.lowlevel.checkpoint()
+        await self._session.stopped.wait()
+
+    def close(self) -> None:
+        """Stop the avatar in order without waiting; idempotent."""
+        self._session.owner_gone()

@@ -1,0 +1,241 @@
+"""What each control does to a session, as one table (Spec: SUP-8).
+
+Owns the dispatch control → handler and the sentence each refusal says; every handler is synchronous and
+returns exactly one reply. What must be performed goes out as effects of the core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+import msgspec
+
+from gridagent.actions import Confirmed, Refused, Say
+from gridagent.authority import Origin, Principal
+from gridagent.controls import (
+    AnswerApproval,
+    Connect,
+    Control,
+    ControlReply,
+    Disconnect,
+    ForceReconnect,
+    ForgetAvatar,
+    Hold,
+    Pause,
+    Release,
+    ReloadConfig,
+    RequestAction,
+    Resume,
+    SayAsOperator,
+    SettleEffect,
+    ShutDown,
+    StopTurn,
+    control_name,
+)
+from gridagent.events import DisconnectCause
+from gridagent.ids import EffectKey
+from gridagent.observations import AgentState, ApprovalClosed, ControlAnswered, HoldChanged, LinkState
+from gridagent.policy import Authorized, Decision, Denied, NeedsApproval, Policy
+from gridagent.session.core import SessionCore
+from gridagent.session.effects import CancelWork, Halt
+from gridagent.session.lifecycle import AGENT, AgentInput, LinkInput
+
+__all__ = ("ORDERS", "Reloaded", "Reloader", "carry_out")
+
+_OPERATOR: Final = Principal(client="operator")
+
+
+class Reloaded(msgspec.Struct, frozen=True, kw_only=True):
+    """What a new configuration changes while the session lives."""
+
+    policy: Policy | None = None
+    refused: tuple[str, ...] = ()
+    """Keys that differ and cannot change live, by name."""
+    problem: str = ""
+    """Why the new configuration cannot be used at all; empty when it can."""
+
+
+Reloader: TypeAlias = Callable[[bytes], Reloaded]
+"""Reads a new configuration for this avatar; the composition root supplies it."""
+
+
+def carry_out(core: SessionCore, control: Control, reload: Reloader | None = None) -> ControlReply:
+    """Carry out one control, report it, and return its reply."""
+    if core.over or (core.agent is AgentState.STOPPING and not isinstance(control, ShutDown | Hold)):
+        reply = core.reply(accepted=False, code="stopping", message="the avatar is stopping; start it again first")
+    elif isinstance(control, ReloadConfig):
+        reply = _reload(core, control, reload)
+    else:
+        reply = ORDERS[type(control)](core, control)
+    core.publish(ControlAnswered(control=control_name(control), reply=reply))
+    return reply
+
+
+def _ok(core: SessionCore, message: str = "") -> ControlReply:
+    return core.reply(accepted=True, code="ok", message=message)
+
+
+def _no(core: SessionCore, code: str, message: str) -> ControlReply:
+    return core.reply(accepted=False, code=code, message=message)
+
+
+def _connect(core: SessionCore, _: Connect) -> ControlReply:
+    if core.agent is AgentState.PAUSED:
+        return _no(core, "paused", "the avatar is paused; resume it instead")
+    if core.connected:
+        return _no(core, "already_connected", "the avatar is connected or connecting already")
+    core.want_connection()
+    return _ok(core)
+
+
+def _disconnect(core: SessionCore, _: Disconnect) -> ControlReply:
+    if core.agent is AgentState.PAUSED or core.link is LinkState.STOPPED:
+        return _no(core, "not_connected", "the avatar is not connected; connect or resume it first")
+    core.step_link(LinkInput.LOST_FOR_GOOD, cause=DisconnectCause.REQUESTED)
+    core.end_connection(DisconnectCause.REQUESTED)
+    return _ok(core, "logging out; connect brings the avatar back")
+
+
+def _pause(core: SessionCore, _: Pause) -> ControlReply:
+    if not AGENT.allows(core.agent, AgentInput.PAUSE):
+        return _no(core, "already_paused", "the avatar is paused already")
+    core.step_agent(AgentInput.PAUSE)
+    core.step_link(LinkInput.PAUSE, cause=DisconnectCause.REQUESTED)
+    core.end_connection(DisconnectCause.REQUESTED)
+    return _ok(core, "logged out until resume")
+
+
+def _resume(core: SessionCore, _: Resume) -> ControlReply:
+    if core.agent is not AgentState.PAUSED:
+        return _no(core, "not_paused", "the avatar is not paused")
+    core.resume()
+    return _ok(core)
+
+
+def _force_reconnect(core: SessionCore, _: ForceReconnect) -> ControlReply:
+    if core.agent is AgentState.PAUSED:
+        return _no(core, "paused", "the avatar is paused; resume it instead")
+    if core.connected:
+        core.step_link(LinkInput.LOST, cause=DisconnectCause.REQUESTED, retry_in_s=0.0)
+        core.end_connection(DisconnectCause.REQUESTED)
+    core.want_connection()
+    return _ok(core)
+
+
+def _hold(core: SessionCore, _: Hold) -> ControlReply:
+    core.gateway.hold(core.now)
+    core.add_effect(Halt())
+    core.publish(HoldChanged(held=True))
+    return _ok(core, "the avatar hears and causes nothing; what was already sent cannot be called back")
+
+
+def _release(core: SessionCore, _: Release) -> ControlReply:
+    if not core.gateway.held:
+        return _no(core, "not_held", "the avatar is not held")
+    core.gateway.release(core.now)
+    core.publish(HoldChanged(held=False))
+    return _ok(core)
+
+
+def _shut_down(core: SessionCore, _: ShutDown) -> ControlReply:
+    core.stop("requested")
+    return _ok(core, "logging out and stopping")
+
+
+def _say(core: SessionCore, control: SayAsOperator) -> ControlReply:
+    return _decided(core, core.ask_as_operator(Say(text=control.text)))
+
+
+def _act(core: SessionCore, control: RequestAction) -> ControlReply:
+    return _decided(core, core.ask_as_operator(control.action))
+
+
+def _decided(core: SessionCore, decision: Decision) -> ControlReply:
+    match decision:
+        case Authorized(dry_run=True):
+            return _ok(core, "dry run: decided and recorded, not done")
+        case Authorized():
+            return core.reply(accepted=True, code="authorized", message=f"effect {decision.effect}")
+        case NeedsApproval():
+            return core.reply(accepted=True, code="needs_approval", message=f"approval {decision.approval_id} waits")
+        case Denied(code=code, rule=rule):
+            return _no(core, code.value, f"denied by the rule {rule}; see the policy reference for how to allow it")
+
+
+def _stop_turn(core: SessionCore, _: StopTurn) -> ControlReply:
+    stopped = len(core.inflight)
+    for work in tuple(core.inflight.values()):
+        core.gateway.cancel_cause(work.cause, core.now)
+    core.add_effect(CancelWork(effect=None, reason="stopped"))
+    core.add_effect(Halt())
+    return _ok(core, f"{stopped} actions stopped")
+
+
+def _forget(core: SessionCore, control: ForgetAvatar) -> ControlReply:
+    core.mind.forget(control.avatar_id)
+    return _ok(core)
+
+
+def _answer_approval(core: SessionCore, control: AnswerApproval) -> ControlReply:
+    answer = core.gateway.answer(
+        control.approval_id,
+        allow=control.allow,
+        by=_OPERATOR,
+        via=Origin.OPERATOR_CONSOLE,
+        nonce=None,
+        now=core.now,
+    )
+    if not answer.accepted:
+        return _no(core, answer.code, f"approval {control.approval_id} cannot be answered: {answer.code}")
+    core.publish(ApprovalClosed(approval_id=control.approval_id, how=answer.code))
+    if answer.decision is None or answer.request is None:
+        return _ok(core, answer.code)
+    core.dispose(answer.decision, answer.request, None)
+    return _decided(core, answer.decision)
+
+
+def _settle(core: SessionCore, control: SettleEffect) -> ControlReply:
+    doubtful = core.gateway.action_in_doubt(EffectKey(control.effect))
+    if doubtful is None:
+        return _no(core, "not_in_doubt", f"no effect {control.effect} is in doubt; status lists those that are")
+    outcome = (
+        Confirmed(evidence=doubtful.spec.evidence, detail=f"settled by hand: {control.note}"[:256])
+        if control.happened
+        else Refused(reason="settled_by_hand")
+    )
+    core.gateway.settle(EffectKey(control.effect), outcome, core.now)
+    return _ok(core)
+
+
+def _reload(core: SessionCore, control: ReloadConfig, reload: Reloader | None) -> ControlReply:
+    if reload is None:
+        return _no(core, "not_reloadable", "this service was not started from a configuration file")
+    plan = reload(control.config_json)
+    if plan.problem:
+        return _no(core, "config_invalid", plan.problem)
+    if plan.policy is not None:
+        for approval_id in core.gateway.replace_policy(plan.policy, core.now):
+            core.publish(ApprovalClosed(approval_id=approval_id, how="superseded"))
+    if plan.refused:
+        return core.reply(accepted=True, code="partly", message=f"needs a restart: {', '.join(plan.refused)}")
+    return _ok(core)
+
+
+ORDERS: Final[dict[type[Control], Callable[..., ControlReply]]] = {
+    Connect: _connect,
+    Disconnect: _disconnect,
+    Pause: _pause,
+    Resume: _resume,
+    Hold: _hold,
+    Release: _release,
+    ForceReconnect: _force_reconnect,
+    ShutDown: _shut_down,
+    SayAsOperator: _say,
+    RequestAction: _act,
+    StopTurn: _stop_turn,
+    ForgetAvatar: _forget,
+    AnswerApproval: _answer_approval,
+    SettleEffect: _settle,
+}
+"""One row a control; `ReloadConfig` needs the reloader and has its own branch. A test holds it total."""

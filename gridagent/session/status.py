@@ -1,0 +1,40 @@
+"""What a session says of itself when asked.
+
+Owns the status struct; everything in it is a value, nothing can be caused through it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from gridagent.actions import Position
+from gridagent.ids import AvatarId, AvatarKey, Generation
+from gridagent.observations import AgentState, LinkState
+from gridagent.policy import GatewayStatus
+from gridagent.runtime.channels import ChannelStatistics
+
+__all__ = ("SessionStatus",)
+
+
+class SessionStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """One avatar at one moment."""
+
+    key: AvatarKey
+    agent: AgentState
+    link: LinkState
+    generation: Generation
+    avatar_id: AvatarId | None
+    name: str
+    region: str
+    position: Position | None
+    balance: int | None
+    near: int
+    """How many avatars are near."""
+    workers: int
+    """Actions in flight."""
+    fenced: int
+    """Late results dropped since the start."""
+    last_error: str
+    """Stable code of the last failure; empty when there was none."""
+    queues: tuple[ChannelStatistics, ...]
+    gateway: GatewayStatus

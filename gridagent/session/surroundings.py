@@ -1,0 +1,43 @@
+"""What a session knows of where its avatar is, and whom its mind may look at.
+
+Owns the avatar's own identity, region, position and balance as last told by the grid, and a read-only
+view of the live backend. Reading causes nothing; nothing of an ended generation can be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gridagent.actions import Position
+from gridagent.events import AvatarView, ObjectView, Posture
+from gridagent.grid.base import GridBackend
+from gridagent.ids import AvatarId
+
+__all__ = ("Whereabouts",)
+
+
+class Whereabouts:
+    """The avatar's own place; implements `gridagent.session.mind.Surroundings`."""
+
+    __slots__ = ("backend", "balance", "name", "position", "posture", "region", "self_id")
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Know nothing: the generation ended."""
+        self.backend: GridBackend | None = None
+        self.self_id: AvatarId | None = None
+        self.name = ""
+        self.region = ""
+        self.position: Position | None = None
+        self.posture: Posture | None = None
+        self.balance: int | None = None
+
+    def avatars(self) -> Sequence[AvatarView]:
+        """Who is near, nearest first; nobody while not connected."""
+        return () if self.backend is None else self.backend.avatars()
+
+    def objects(self) -> Sequence[ObjectView]:
+        """What is near, nearest first; nothing while not connected."""
+        return () if self.backend is None else self.backend.objects()
