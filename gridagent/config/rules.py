@@ -1,0 +1,143 @@
+"""What must hold between keys: modes that exclude each other, times that contain each other, accounts once only.
+
+Owns one function a subject, each pure; a type can't say what stands here. Knows the model, reads nothing. The
+loader runs them on what was built, and each leaves out what is known to be wrong already.
+
+Invariant: a configuration without problems starts; what would fail after the start is refused here (Spec: CFG-1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
+
+from gridagent.config.model import AvatarConfig, Backend, Config, LlmProvider, SimulatedGridConfig
+from gridagent.config.policy import policy_problems, roles_problems
+from gridagent.errors import ConfigProblem
+
+__all__ = ("check_rules",)
+
+Found: TypeAlias = Iterator[tuple[str, str, str]]
+"""Path, what is wrong, how to mend it."""
+IsSound: TypeAlias = Callable[[str], bool]
+
+
+def check_rules(config: Config, *, is_sound: IsSound = lambda _: True) -> tuple[ConfigProblem, ...]:
+    """List everything that is wrong between well-formed keys.
+
+    Args:
+        config: what was built; where something was wrong, its default stands.
+        is_sound: tells whether nothing at, below or above a path was wrong; rules about what was are left out.
+    """
+    found = (*_grid(config, is_sound), *_accounts(config, is_sound), *_llm(config, is_sound), *_times(config, is_sound))
+    problems = [ConfigProblem(path=path, what=what, shape="", mend=mend) for path, what, mend in found]
+    problems += policy_problems(config.policy, path="$.policy")
+    problems += roles_problems(config.roles, path="$.roles")
+    for key, avatar in config.avatars.items():
+        if avatar.policy is not None:
+            problems += policy_problems(avatar.policy, path=f"$.avatars.{key}.policy")
+        if avatar.roles is not None:
+            problems += roles_problems(avatar.roles, path=f"$.avatars.{key}.roles")
+    return tuple(problems)
+
+
+def _grid(config: Config, is_sound: IsSound) -> Found:
+    grid = config.grid
+    if not is_sound("$.grid"):
+        return
+    if grid.backend is Backend.SIMULATED:
+        if grid.live.login_url is not None:
+            yield (
+                "$.grid.live.login_url",
+                "a login address is set, but grid.backend is simulated",
+                "set grid.backend to live, or remove this key",
+            )
+        return
+    url = grid.live.login_url
+    if url is None:
+        yield "$.grid.live.login_url", "is missing for a live grid", "set it to the grid's login URL"
+    elif not (url.is_encrypted or url.is_loopback or grid.live.allow_plain_http):
+        yield (
+            "$.grid.live.login_url",
+            "would send the login unencrypted to another machine",
+            "use https://, or set grid.live.allow_plain_http to true and accept the risk",
+        )
+    if grid.simulated != SimulatedGridConfig():
+        yield (
+            "$.grid.simulated",
+            "settings of the simulated grid are changed, but grid.backend is live",
+            "set grid.backend to simulated, or remove this section",
+        )
+
+
+def _accounts(config: Config, is_sound: IsSound) -> Found:
+    known = is_sound("$.grid.backend")
+    live = config.grid.backend is Backend.LIVE
+    seen: dict[tuple[str, str], str] = {}
+    for key, avatar in config.avatars.items():
+        path = f"$.avatars.{key}"
+        if not is_sound(path):
+            continue
+        if known and live and avatar.password_file is None:
+            yield f"{path}.password_file", "is missing for a live grid", "name the file that holds the password"
+        if known and not live and avatar.password_file is not None:
+            yield (
+                f"{path}.password_file",
+                "a password is given, but grid.backend is simulated",
+                "set grid.backend to live, or remove this key",
+            )
+        account = _account(avatar)
+        if account in seen:
+            yield path, f"is the same account as $.avatars.{seen[account]}", "give each avatar an account of its own"
+        seen.setdefault(account, key)
+
+
+def _account(avatar: AvatarConfig) -> tuple[str, str]:
+    # Grids compare account names without regard to case.
+    return avatar.first_name.casefold(), avatar.last_name.casefold()
+
+
+def _llm(config: Config, is_sound: IsSound) -> Found:
+    llm = config.llm
+    if not is_sound("$.llm"):
+        return
+    if llm.provider is LlmProvider.OFFLINE:
+        for key in ("endpoint", "api_key_file"):
+            if getattr(llm, key) is not None:
+                yield (
+                    f"$.llm.{key}",
+                    "is set, but llm.provider is offline",
+                    "set llm.provider to chat_completions or anthropic, or remove this key",
+                )
+        return
+    if llm.endpoint is None:
+        yield "$.llm.endpoint", f"is missing for llm.provider {llm.provider.value}", "set it to the exact URL"
+    elif not (llm.endpoint.is_encrypted or llm.endpoint.is_loopback or llm.allow_plain_http):
+        yield (
+            "$.llm.endpoint",
+            "would send conversations and the key unencrypted to another machine",
+            "use https://, or set llm.allow_plain_http to true and accept the risk",
+        )
+
+
+_NOT_LONGER: Final = (
+    ("session", "logout_timeout_s", "shutdown_timeout_s"),
+    ("reconnect", "backoff_base_s", "backoff_cap_s"),
+    ("reconnect", "short_wait_s", "long_wait_s"),
+    ("llm", "connect_timeout_s", "request_timeout_s"),
+    ("llm", "read_timeout_s", "request_timeout_s"),
+    ("llm", "request_timeout_s", "answer_timeout_s"),
+)
+"""In one section, the first may not be longer than the second."""
+
+
+def _times(config: Config, is_sound: IsSound) -> Found:
+    for section, inner, outer in _NOT_LONGER:
+        part = getattr(config, section)
+        short, long = getattr(part, inner), getattr(part, outer)
+        if short > long and is_sound(f"$.{section}.{inner}") and is_sound(f"$.{section}.{outer}"):
+            yield (
+                f"$.{section}.{inner}",
+                f"is longer ({short:g} s) than {section}.{outer} ({long:g} s)",
+                f"lower it to {long:g} or less, or raise {section}.{outer}",
+            )
