@@ -23,6 +23,7 @@ from gridagent.errors import AuthorityRefused
 from gridagent.grid.base import BackendFactory, RedeemedAction
 from gridagent.ids import EffectKey, Generation
 from gridagent.limits import OPEN_EFFECTS_MAX
+from gridagent.mind import Mind
 from gridagent.observations import Observation
 from gridagent.policy import AuthorizedAction, Gateway, Instant
 from gridagent.runtime.broadcast import Broadcast
@@ -32,7 +33,6 @@ from gridagent.runtime.ports import Ports
 from gridagent.session.connection import Connection, ConnectionEnd, FromGrid, GenerationSink, LogError
 from gridagent.session.core import SessionCore
 from gridagent.session.effects import CancelWork, Finish, Halt, OpenConnection, Perform
-from gridagent.session.mind import Mind
 from gridagent.session.orders import Reloader, carry_out
 from gridagent.session.settings import SessionSettings
 from gridagent.session.status import SessionStatus

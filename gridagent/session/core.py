@@ -35,6 +35,7 @@ from gridagent.events import (
     TransportUp,
 )
 from gridagent.ids import CorrelationId, EffectKey, Generation
+from gridagent.mind import Attention, Mind, Proposal
 from gridagent.observations import (
     ActionDecided,
     ActionSettled,
@@ -59,7 +60,6 @@ from gridagent.runtime.generation import GenerationFence
 from gridagent.runtime.restart import Backoff, RestartDecision, RestartWindow
 from gridagent.session.effects import CancelWork, Effect, Finish, OpenConnection, Perform
 from gridagent.session.lifecycle import AGENT, LINK, AgentInput, LinkInput
-from gridagent.session.mind import Attention, Mind, Proposal
 from gridagent.session.reconnect import RECONNECT, Retry
 from gridagent.session.settings import OnBackendFailure, SessionSettings
 from gridagent.session.summary import summarise

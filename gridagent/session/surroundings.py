@@ -17,7 +17,7 @@ __all__ = ("Whereabouts",)
 
 
 class Whereabouts:
-    """The avatar's own place; implements `gridagent.session.mind.Surroundings`."""
+    """The avatar's own place; implements `gridagent.mind.Surroundings`."""
 
     __slots__ = ("backend", "balance", "name", "position", "posture", "region", "self_id")
 
