@@ -429,4 +429,4 @@ def advice(node: Node, info: TypeInfo) -> str:
         return "write it without a fraction"
     if info.type is bool:
         return "write true or false, without quotes"
-    return "write it so" if not info.is_number else "write digits, without quotes"
+    return "correct it" if not info.is_number else "write digits, without quotes"

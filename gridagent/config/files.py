@@ -2,7 +2,7 @@
 
 Owns the walk from the root to the file, one directory descriptor at a time, none of them a link; the checks on
 the open descriptor; and the size cap while reading. May not decide what a file means. The loader calls it for
-the configuration and for every secret file.
+the configuration and for every secret file, the composition root for the log file it appends to.
 
 Invariant: what is read is what was checked (nothing is looked up twice by name), and no error holds content.
 """
@@ -15,13 +15,13 @@ import stat
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 import msgspec
 
 from gridagent.errors import ConfigError, ConfigProblem
 
-__all__ = ("FileContent", "absolute_path", "platform_gaps", "read_file")
+__all__ = ("FileContent", "absolute_path", "open_for_append", "platform_gaps", "read_file", "shown_path")
 
 _CHUNK_BYTES: Final = 16 * 1024
 _OTHERS: Final = 0o077
@@ -88,14 +88,34 @@ def read_file(path: Path, *, max_bytes: int, holds_secret: bool, where: str) -> 
     Raises:
         ConfigError: with the one reason why this file isn't read.
     """
-    refused = None
     try:
         return _read(path, max_bytes=max_bytes, holds_secret=holds_secret)
     except _Refused as why:
         refused = why.problem
     # Raised outside the handler: no frame and no context that could have held content goes along.
+    raise _config_error(path, where, refused)
+
+
+def open_for_append(path: Path, *, where: str) -> TextIO:
+    """Open a file of this user's to add text to, making it (mode 600) if it isn't there; no link is followed.
+
+    Args:
+        path: absolute; its directory exists.
+        where: configuration path named in an error.
+
+    Raises:
+        ConfigError: with the one reason why it isn't opened.
+    """
+    try:
+        return _append(path)
+    except _Refused as why:
+        refused = why.problem
+    raise _config_error(path, where, refused)
+
+
+def _config_error(path: Path, where: str, refused: tuple[str, str, str]) -> ConfigError:
     what, mend, shape = refused
-    raise ConfigError((ConfigProblem(path=where, what=what, shape=shape, mend=mend),), source=shown_path(path))
+    return ConfigError((ConfigProblem(path=where, what=what, shape=shape, mend=mend),), source=shown_path(path))
 
 
 def shown_path(path: Path) -> str:
@@ -105,7 +125,18 @@ def shown_path(path: Path) -> str:
     return clean if len(clean) <= 256 else f"{clean[:255]}…"  # noqa: PLR2004 - stated in the docstring
 
 
-def _read(path: Path, *, max_bytes: int, holds_secret: bool) -> FileContent:
+def _append(path: Path) -> TextIO:
+    _check_platform(path)
+    descriptor = _open_without_links(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    try:
+        _check(os.fstat(descriptor), holds_secret=False, max_bytes=sys.maxsize)
+    except _Refused:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "a", encoding="utf-8")
+
+
+def _check_platform(path: Path) -> None:
     gaps = platform_gaps()
     if gaps:
         raise _Refused(
@@ -114,7 +145,11 @@ def _read(path: Path, *, max_bytes: int, holds_secret: bool) -> FileContent:
         )
     if not path.is_absolute() or "\0" in str(path):
         raise _Refused("the file's path is not a full path", "give the full path of the file")
-    descriptor = _open_without_links(path)
+
+
+def _read(path: Path, *, max_bytes: int, holds_secret: bool) -> FileContent:
+    _check_platform(path)
+    descriptor = _open_without_links(path, os.O_RDONLY)
     try:
         private = _check(os.fstat(descriptor), holds_secret=holds_secret, max_bytes=max_bytes)
         before = os.fstat(descriptor)
@@ -134,11 +169,11 @@ def _read(path: Path, *, max_bytes: int, holds_secret: bool) -> FileContent:
     return FileContent(data=data, private=private)
 
 
-def _open_without_links(path: Path) -> int:
+def _open_without_links(path: Path, how: int) -> int:
     """Open each directory from the root down, then the file; O_NOFOLLOW alone guards only the last name."""
     # O_PATH needs no read permission on a directory, only the right to pass through it.
     through = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
-    last = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0)
+    last = how | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0)
     names = path.parts[1:] or ("",)
     descriptor = None
     try:
@@ -161,7 +196,7 @@ def _open_without_links(path: Path) -> int:
 
 def _open_at(name: str, flags: int, directory: int) -> int:
     try:
-        return os.open(name, flags, dir_fd=directory)
+        return os.open(name, flags, 0o600, dir_fd=directory)
     except OSError as error:
         # ELOOP and ENOTDIR both come for links, EMLINK on some BSDs: look (only to word the refusal).
         try:
