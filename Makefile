@@ -47,7 +47,7 @@ check: $(VENV)/.installed ## Check format, lint, types, layers and that generate
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/python -m docs.generator --check
 
 format: $(VENV)/.installed ## Format the sources and apply safe lint fixes.
