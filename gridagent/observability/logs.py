@@ -24,7 +24,7 @@ from structlog.typing import Processor
 
 from gridagent.config.model import LogFormat, LogLevel
 from gridagent.errors import GridAgentError
-from gridagent.observability.redaction import Plain, Redactor
+from gridagent.observability.redaction import Plain, Redactor, to_plain
 
 __all__ = ("Log", "LogStatistics", "open_log")
 
@@ -34,6 +34,9 @@ LineSink: TypeAlias = Callable[[str], object]
 Clock: TypeAlias = Callable[[], float]
 """Seconds since 1970-01-01T00:00Z."""
 
+LINE_MAX_CHARS: Final = 512 * 1024
+"""A record that would be longer is written without its fields."""
+_EVENT_MAX_CHARS: Final = 256
 FRAMES_MAX: Final = 24
 """Innermost frames of each exception that are written."""
 CAUSES_MAX: Final = 8
@@ -192,7 +195,6 @@ def open_log(
     pipeline: list[Processor] = [
         _Stamp(clock),
         _exceptions,
-        _Clean(redactor),
         (_JsonLine if format is LogFormat.JSON else _ConsoleLine)(redactor, out),
     ]
     return Log(out, pipeline, {})
@@ -270,22 +272,8 @@ def _frames(trace: TracebackType | None) -> list[str]:
     return [f"  {frame.filename}:{frame.lineno} in {frame.name}: {frame.line}" for frame in frames]
 
 
-class _Clean:
-    """Makes every field plain, bounded and free of secrets, before it is rendered."""
-
-    __slots__ = ("_redactor",)
-
-    def __init__(self, redactor: Redactor) -> None:
-        self._redactor = redactor
-
-    def __call__(self, _: object, __: str, record: Fields) -> dict[str, Plain]:
-        plain = self._redactor.plain(record)
-        assert isinstance(plain, dict)  # noqa: S101 - a mapping stays one
-        return plain
-
-
 class _JsonLine:
-    """Encodes the record, and looks at the line once more: the last word is the redactor's."""
+    """One JSON object a line. The last look at it is the redactor's."""
 
     __slots__ = ("_out", "_redactor")
 
@@ -294,13 +282,48 @@ class _JsonLine:
         self._out = out
 
     def __call__(self, _: object, __: str, record: Fields) -> str:
-        line = _ENCODER.encode(record).decode()
-        clean = self._redactor.scrub(line)
-        if clean != line and not _is_json(clean):
+        line = _encode(to_plain(record, self._redactor.bound))
+        if len(line) > LINE_MAX_CHARS:
+            event = self._redactor.scrub(str(record["event"]))[:_EVENT_MAX_CHARS]
+            record = {"time": record["time"], "level": record["level"], "event": event, "cut_chars": len(line)}
+            line = _encode(to_plain(record, self._redactor.bound))
+        if self._redactor.mask(line) == line:
+            return f"{line}\n"
+        # Something is in there: mask each value by itself, so that the line stays JSON.
+        line = _encode(self._redactor.plain(record))
+        masked = self._redactor.mask(line)
+        if masked != line and not _is_json(masked):
             # A secret such as "true" or a bracket: masking it broke the line, and leaving it would show it.
             self._out.withheld += 1
-            clean = self._redactor.scrub(_ENCODER.encode({"level": "warning", "event": _WITHHELD}).decode())
-        return f"{clean}\n"
+            masked = self._redactor.mask(_encode({"level": "warning", "event": _WITHHELD}))
+        return f"{masked}\n"
+
+
+class _ConsoleLine:
+    """``time level event key=value …`` on one line, whatever the values hold; exceptions indented below it."""
+
+    __slots__ = ("_redactor",)
+
+    def __init__(self, redactor: Redactor, _: _Output) -> None:
+        self._redactor = redactor
+
+    def __call__(self, _: object, __: str, record: Fields) -> str:
+        # Each value is masked before it is escaped, and the whole once more after it.
+        plain = self._redactor.plain(record)
+        assert isinstance(plain, dict)  # noqa: S101 - a mapping stays one
+        exception = plain.pop("exception", None)
+        time, level, event = (str(plain.pop(name, "")) for name in ("time", "level", "event"))
+        fields = [f"{name}={_shown(value)}" for name, value in plain.items()]
+        line = one_line(" ".join([time, f"{level:<7}", event, *fields]))
+        if len(line) > LINE_MAX_CHARS:
+            line = one_line(f"{time} {level:<7} {event[:_EVENT_MAX_CHARS]} cut_chars={len(line)}")
+        if exception is not None:
+            line += "".join(f"\n    {one_line(part)}" for part in str(exception).split("\n"))
+        return self._redactor.mask(line) + "\n"
+
+
+def _encode(plain: Plain) -> str:
+    return _ENCODER.encode(plain).decode()
 
 
 def _is_json(line: str) -> bool:
@@ -311,28 +334,10 @@ def _is_json(line: str) -> bool:
     return True
 
 
-class _ConsoleLine:
-    """Renders ``time level event key=value …`` on one line, whatever the values hold."""
-
-    __slots__ = ("_redactor",)
-
-    def __init__(self, redactor: Redactor, _: _Output) -> None:
-        self._redactor = redactor
-
-    def __call__(self, _: object, __: str, record: Fields) -> str:
-        exception = record.pop("exception", None)
-        head = [str(record.pop(name, "")) for name in ("time", "level", "event")]
-        fields = [f"{name}={_shown(value)}" for name, value in record.items()]
-        line = one_line(" ".join([head[0], f"{head[1]:<7}", head[2], *fields]))
-        if exception is not None:
-            line += "".join(f"\n    {one_line(part)}" for part in str(exception).split("\n"))
-        return self._redactor.scrub(line) + "\n"
-
-
-def _shown(value: object) -> str:
+def _shown(value: Plain) -> str:
     if isinstance(value, str) and value and not any(char.isspace() or char in '"=' for char in value):
         return value
-    return _ENCODER.encode(value).decode()
+    return _encode(value)
 
 
 def one_line(text: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from enum import Enum
 from typing import Final, TypeAlias
@@ -24,11 +24,13 @@ __all__ = ("Plain", "Redactor")
 
 TEXT_MAX_CHARS: Final = 256 * 1024
 """Longer texts are cut before they are searched."""
+BYTES_MAX: Final = 16 * 1024
+"""Longer byte strings are told by their size."""
 DEPTH_MAX: Final = 8
 ITEMS_MAX: Final = 256
 """Entries of one list or map that are kept."""
 _CUT: Final = "…[cut]"
-_FEW_FORMS: Final = 96
+_FEW_FORMS: Final = 384
 """Up to this many, looking for each form in turn is faster than taking the text apart."""
 _GRAM_CHARS: Final = 8
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -65,46 +67,30 @@ class Redactor:
 
         Bounds: at most `TEXT_MAX_CHARS`; what is cut off takes a secret that the cut would have parted with it.
         """
-        tail = ""
-        if len(text) > TEXT_MAX_CHARS:
-            text, tail = text[:TEXT_MAX_CHARS], _CUT
+        return self.mask(text) if len(text) <= TEXT_MAX_CHARS else self._shortened(text)
+
+    def bound(self, text: str) -> str:
+        """Return a text within `TEXT_MAX_CHARS`, for whoever masks what it becomes part of."""
+        # Here too the cut must not part a secret: half of one is found by nobody.
+        return text if len(text) <= TEXT_MAX_CHARS else self._shortened(text)
+
+    def _shortened(self, text: str) -> str:
+        kept = self.mask(text[:TEXT_MAX_CHARS])
+        return kept[: max(0, len(kept) - self._longest)] + _CUT
+
+    def mask(self, text: str) -> str:
+        """Return the text with every known secret masked, however long it is; for text bounded elsewhere."""
         for form in self._present(text):
             text = text.replace(form, MASK)
-        return f"{text[: -self._longest] if self._longest else text}{tail}" if tail else text
+        return text
 
     def scrub_bytes(self, data: bytes) -> bytes:
         """Return bytes with every known secret masked; they need not be text."""
         return self.scrub(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
-    def plain(self, value: object, *, depth: int = 0) -> Plain:  # noqa: C901, PLR0911 - one branch a type
-        """Turn any value into plain data that holds no known secret and can be encoded.
-
-        Bounds: `DEPTH_MAX` levels, `ITEMS_MAX` entries each, texts as in `scrub`; what is beyond is cut and says so.
-        """
-        match value:
-            case None | bool():
-                return value
-            case Enum():
-                return self.plain(value.value, depth=depth)
-            case str():
-                return self._printable(value)
-            case int() | float():
-                return self._number(value)
-            case bytes():
-                return self._printable(repr(value[:TEXT_MAX_CHARS]))
-            case _ if depth >= DEPTH_MAX:
-                return _CUT
-            case Mapping():
-                return self._mapping(value.items(), depth)
-            case msgspec.Struct():
-                return self._mapping(((name, getattr(value, name)) for name in value.__struct_fields__), depth)
-            case list() | tuple():
-                return self._items(value, depth)
-            case AbstractSet():
-                # A set has no order of its own, and its iteration order differs between runs.
-                return self._items(sorted(value, key=repr), depth)
-            case _:
-                return self._printable(represent(value))
+    def plain(self, value: object) -> Plain:
+        """Turn any value into plain data that holds no known secret and can be encoded; see `to_plain`."""
+        return to_plain(value, self.scrub)
 
     def _present(self, text: str) -> list[str]:
         """Return the forms to look for: for few, those that are there; for many, those whose beginning is."""
@@ -115,39 +101,83 @@ class Redactor:
         found = [form for gram in grams & self._by_gram.keys() for form in self._by_gram[gram]]
         return sorted(found, key=lambda form: (-len(form), form))
 
-    def _printable(self, text: str) -> str:
-        # Lone surrogates cannot be encoded; they come from file names and environment variables.
-        return self.scrub(text).encode("utf-8", "replace").decode()
 
-    def _number(self, value: float) -> Plain:
-        """Keep a number unless its digits are a secret or JSON cannot say it."""
-        if isinstance(value, int):
-            if value.bit_length() > 64:  # noqa: PLR2004 - printing a huge one is slow and refused
-                return f"integer of {value.bit_length()} bits"
-        elif not math.isfinite(value):
-            return str(value)
-        text = str(value)
-        clean = self.scrub(text)
-        return value if clean == text else clean
+def to_plain(value: object, clean: Callable[[str], str], depth: int = 0) -> Plain:  # noqa: PLR0911 - one branch a type
+    """Turn any value into plain data that can be encoded.
 
-    def _mapping(self, pairs: Iterable[tuple[object, object]], depth: int) -> dict[str, Plain]:
-        kept: dict[str, Plain] = {}
-        for index, (key, value) in enumerate(pairs):
-            if index >= ITEMS_MAX:
-                kept[_CUT] = True
-                break
-            name = key if isinstance(key, str) else represent(key)
-            kept[self._printable(name)] = self.plain(value, depth=depth + 1)
-        return kept
+    Args:
+        value: anything; what isn't data is represented without addresses.
+        clean: bounds (and masks) each text, keys included.
+        depth: levels above it.
 
-    def _items(self, items: Iterable[object], depth: int) -> list[Plain]:
-        kept: list[Plain] = []
-        for index, item in enumerate(items):
-            if index >= ITEMS_MAX:
-                kept.append(_CUT)
-                break
-            kept.append(self.plain(item, depth=depth + 1))
-        return kept
+    Bounds: `DEPTH_MAX` levels, `ITEMS_MAX` entries each, texts as ``clean`` does; what is beyond is cut and says so.
+    """
+    match value:
+        case None | bool():
+            return value
+        case Enum():
+            return to_plain(value.value, clean, depth)
+        case str():
+            return _printable(clean(value))
+        case int() | float():
+            return _number(value, clean)
+        case _ if depth >= DEPTH_MAX:
+            return _CUT
+        case Mapping():
+            return _mapping(value.items(), clean, depth)
+        case msgspec.Struct():
+            return _mapping(((name, getattr(value, name)) for name in value.__struct_fields__), clean, depth)
+        case _:
+            return _other(value, clean, depth)
+
+
+def _other(value: object, clean: Callable[[str], str], depth: int) -> Plain:
+    if isinstance(value, list | tuple):
+        return _items(value, clean, depth)
+    if isinstance(value, AbstractSet):
+        # A set has no order of its own, and its iteration order differs between runs.
+        return _items(sorted(value, key=represent), clean, depth)
+    if isinstance(value, bytes):
+        return clean(repr(value)) if len(value) <= BYTES_MAX else f"{len(value)} bytes"
+    return _printable(clean(represent(value)))
+
+
+def _printable(text: str) -> str:
+    # Lone surrogates cannot be encoded; they come from file names and environment variables.
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _number(value: float, clean: Callable[[str], str]) -> Plain:
+    """Keep a number unless its digits are a secret or JSON cannot say it."""
+    if isinstance(value, int):
+        if value.bit_length() > 64:  # noqa: PLR2004 - printing a huge one is slow and refused
+            return f"integer of {value.bit_length()} bits"
+    elif not math.isfinite(value):
+        return str(value)
+    text = str(value)
+    kept = clean(text)
+    return value if kept == text else kept
+
+
+def _mapping(pairs: Iterable[tuple[object, object]], clean: Callable[[str], str], depth: int) -> dict[str, Plain]:
+    kept: dict[str, Plain] = {}
+    for index, (key, value) in enumerate(pairs):
+        if index >= ITEMS_MAX:
+            kept[_CUT] = True
+            break
+        name = key if isinstance(key, str) else represent(key)
+        kept[_printable(clean(name))] = to_plain(value, clean, depth + 1)
+    return kept
+
+
+def _items(items: Iterable[object], clean: Callable[[str], str], depth: int) -> list[Plain]:
+    kept: list[Plain] = []
+    for index, item in enumerate(items):
+        if index >= ITEMS_MAX:
+            kept.append(_CUT)
+            break
+        kept.append(to_plain(item, clean, depth + 1))
+    return kept
 
 
 def represent(value: object) -> str:
