@@ -7,7 +7,8 @@ constructed, whoever constructs it.
 
 from __future__ import annotations
 
-from typing import Annotated, Final, TypeAlias, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Annotated, Final, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -159,7 +160,7 @@ def _cap_of(hint: object) -> tuple[int, bool] | None:
     for meta in getattr(hint, "__metadata__", ()):
         if isinstance(meta, Meta) and meta.max_length is not None:
             return meta.max_length, bool(meta.extra and "max_bytes" in meta.extra)
-    if get_origin(hint) is not Annotated:
+    if get_origin(hint) in {Union, UnionType}:
         for part in get_args(hint):
             found = _cap_of(part)
             if found is not None:

@@ -209,6 +209,9 @@ class Pattern(Bounded, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Matches text that is none of these: an allow list."""
 
 
+PatternName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=48)]
+"""Short enough to stand behind ``pattern.`` in a rule's name."""
+
 NUMBER_MATCHERS: Final = ("over", "under")
 TEXT_MATCHERS: Final = ("longer_than", "contains", "any_of", "none_of")
 
@@ -228,7 +231,7 @@ class PolicySection(Bounded, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Where payee, receiver or destination must come from."""
     approvals: dict[Capability, ApprovalNeed] = field(default_factory=dict)
     """Which capabilities need a person's yes each time."""
-    patterns: Annotated[dict[Label, Pattern], Meta(max_length=PATTERNS_MAX)] = field(default_factory=dict)
+    patterns: Annotated[dict[PatternName, Pattern], Meta(max_length=PATTERNS_MAX)] = field(default_factory=dict)
     """Tests over arguments, by a name of one's own."""
     budgets: dict[Meter, Annotated[tuple[Budget, ...], Meta(max_length=BUDGETS_PER_METER_MAX)]] = field(
         default_factory=dict
@@ -365,7 +368,7 @@ def roles_problems(section: RolesSection, *, path: str = "roles") -> tuple[Confi
 
 
 def _roles_problems(section: RolesSection, path: str) -> Iterator[ConfigProblem]:
-    seen: dict[str, str] = field(default_factory=dict)
+    seen: dict[str, str] = {}
     for role, members in (("owners", section.owners), ("trusted", section.trusted)):
         for index, member in enumerate(members):
             here = f"{path}.{role}[{index}]"

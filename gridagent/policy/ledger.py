@@ -1,0 +1,272 @@
+"""What was authorised and what became of it: handles, open effects, and the remembered ends.
+
+Owns the effect table and every live handle; decides nothing about policy. Only the gateway calls it.
+Its invariants: a handle is honoured at most once and recognised by identity alone; an effect moves only
+along `EFFECT`; arguments are read from the bytes kept here and from nowhere else (Spec: POL-1, EFX-2);
+an effect that may have cost something is never forgotten while it is in doubt (Spec: BND-16).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from enum import Enum
+from typing import Final
+
+import msgspec
+
+from gridagent.actions import Action, Capability, Confirmed, EffectClass, InDoubt, Outcome, Refused, Resource
+from gridagent.authority import ActionRequest, Role
+from gridagent.ids import CorrelationId, EffectKey, Generation
+from gridagent.limits import OPEN_EFFECTS_MAX, SETTLED_EFFECTS_MAX
+from gridagent.policy.authorized import AuthorizedAction
+from gridagent.policy.canonical import Canonical
+from gridagent.policy.decisions import RedeemRefusal
+from gridagent.state_table import StateTable
+
+__all__ = ("EFFECT", "EffectInput", "EffectRecord", "EffectState", "Entry", "Ledger")
+
+
+class EffectState(Enum):
+    """How far an effect has come (Spec: EFX-2)."""
+
+    RESERVED = "reserved"
+    """Authorised and charged; nothing was sent."""
+    SENT = "sent"
+    """Redeemed; it may happen."""
+    CONFIRMED = "confirmed"
+    REFUSED = "refused"
+    IN_DOUBT = "in_doubt"
+    """It may have happened; only evidence or a person settles it."""
+
+
+class EffectInput(Enum):
+    """What moves an effect."""
+
+    SEND = "send"
+    CONFIRM = "confirm"
+    REFUSE = "refuse"
+    DOUBT = "doubt"
+
+
+EFFECT: Final = StateTable(
+    "effect",
+    initial=EffectState.RESERVED,
+    transitions={
+        (EffectState.RESERVED, EffectInput.SEND): EffectState.SENT,
+        # Nothing was sent, so nothing can have happened: never confirmed, never in doubt.
+        (EffectState.RESERVED, EffectInput.REFUSE): EffectState.REFUSED,
+        (EffectState.SENT, EffectInput.CONFIRM): EffectState.CONFIRMED,
+        (EffectState.SENT, EffectInput.REFUSE): EffectState.REFUSED,
+        (EffectState.SENT, EffectInput.DOUBT): EffectState.IN_DOUBT,
+        # By late evidence, or by hand.
+        (EffectState.IN_DOUBT, EffectInput.CONFIRM): EffectState.CONFIRMED,
+        (EffectState.IN_DOUBT, EffectInput.REFUSE): EffectState.REFUSED,
+    },
+    terminal=frozenset({EffectState.CONFIRMED, EffectState.REFUSED}),
+)
+
+_INPUT_OF: Final[dict[type, EffectInput]] = {
+    Confirmed: EffectInput.CONFIRM,
+    Refused: EffectInput.REFUSE,
+    InDoubt: EffectInput.DOUBT,
+}
+
+
+class EffectRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What a redeemed handle stood for; handed out once."""
+
+    effect: EffectKey
+    action: Action
+    """Decoded from the ledger's own bytes; nobody else holds a reference to it."""
+    capability: Capability
+    generation: Generation
+    deadline_s: float
+    """How long evidence is waited for, in seconds."""
+    correlation: CorrelationId
+    cause: str
+
+
+class Entry:
+    """One effect while it is remembered."""
+
+    __slots__ = ("canonical", "effect", "expires_at", "handle", "outcome", "request", "role", "rule", "state")
+
+    def __init__(
+        self,
+        *,
+        effect: EffectKey,
+        canonical: Canonical,
+        request: ActionRequest,
+        role: Role,
+        rule: str,
+        handle: AuthorizedAction,
+        expires_at: float,
+    ) -> None:
+        self.effect = effect
+        self.canonical = canonical
+        self.request = request
+        self.role = role
+        self.rule = rule
+        self.handle = handle
+        self.expires_at = expires_at
+        self.state: EffectState = EFFECT.initial
+        self.outcome: Outcome | None = None
+
+    @property
+    def once(self) -> bool:
+        """Whether doing it twice would cost something."""
+        return self.canonical.verb.effect is EffectClass.ONCE
+
+    def record(self) -> EffectRecord:
+        """Return the record for whoever sends it, with arguments of its own."""
+        return EffectRecord(
+            effect=self.effect,
+            action=self.canonical.decode(),
+            capability=self.canonical.verb.capability,
+            generation=self.request.generation,
+            deadline_s=self.canonical.verb.deadline_s,
+            correlation=self.request.correlation,
+            cause=self.request.cause,
+        )
+
+
+class Ledger:
+    """All effects of one avatar.
+
+    Bounds: `OPEN_EFFECTS_MAX` reserved or sent; as many that cost something and are in doubt;
+    `SETTLED_EFFECTS_MAX` remembered ends, half of them kept for what costs something, so that chatter
+    can't push a payment out of memory; `OPEN_EFFECTS_MAX` handles of which it is known how they died.
+    """
+
+    __slots__ = ("_dead", "_doubtful", "_ends_light", "_ends_once", "_handles", "_open", "_paying")
+
+    def __init__(self) -> None:
+        self._handles: OrderedDict[AuthorizedAction, Entry] = OrderedDict()
+        self._open: dict[EffectKey, Entry] = {}
+        self._doubtful: dict[EffectKey, Entry] = {}
+        self._ends_once: OrderedDict[EffectKey, Entry] = OrderedDict()
+        self._ends_light: OrderedDict[EffectKey, Entry] = OrderedDict()
+        self._dead: OrderedDict[AuthorizedAction, RedeemRefusal] = OrderedDict()
+        self._paying: EffectKey | None = None
+
+    # --- questions --------------------------------------------------------------------------------
+
+    def knows(self, effect: EffectKey) -> bool:
+        """Tell whether this very effect was authorised before, as far as is remembered."""
+        return (
+            effect in self._open or effect in self._doubtful or effect in self._ends_once or effect in self._ends_light
+        )
+
+    def full(self, effect_class: EffectClass) -> bool:
+        """Tell whether one more effect of a class has no room."""
+        if len(self._open) >= OPEN_EFFECTS_MAX:
+            return True
+        return effect_class is EffectClass.ONCE and len(self._doubtful) >= OPEN_EFFECTS_MAX
+
+    def occupies(self, resource: Resource) -> bool:
+        """Tell whether the payment slot is taken; the body is the session's to know (Spec: EFX-5)."""
+        return resource is Resource.PAYMENT and self._paying is not None
+
+    def find(self, effect: EffectKey) -> Entry | None:
+        """Return what is remembered of an effect."""
+        return (
+            self._open.get(effect)
+            or self._doubtful.get(effect)
+            or self._ends_once.get(effect)
+            or self._ends_light.get(effect)
+        )
+
+    def unredeemed(self) -> tuple[Entry, ...]:
+        """Return every effect whose handle is alive, the first to expire first."""
+        return tuple(self._handles.values())
+
+    def first_to_expire(self) -> Entry | None:
+        """Return the effect whose handle expires next."""
+        return next(iter(self._handles.values()), None)
+
+    def open_count(self) -> int:
+        """Return how many effects are reserved or sent."""
+        return len(self._open)
+
+    def in_doubt(self) -> tuple[EffectKey, ...]:
+        """Return every effect that may have cost something and is not known to have happened."""
+        return tuple(self._doubtful)
+
+    # --- changes ----------------------------------------------------------------------------------
+
+    def reserve(self, entry: Entry) -> None:
+        """Take an effect in; its handle is alive from now on."""
+        self._handles[entry.handle] = entry
+        self._open[entry.effect] = entry
+        if entry.canonical.verb.resource is Resource.PAYMENT:
+            self._paying = entry.effect
+
+    def remember_dry(self, entry: Entry, outcome: Refused) -> None:
+        """Take in an effect that is settled at once and whose handle was never alive."""
+        self._bury(entry.handle, RedeemRefusal.DRY_RUN)
+        entry.state = EFFECT.step(entry.state, EffectInput.REFUSE)
+        entry.outcome = outcome
+        self._keep_end(entry)
+
+    def alive(self, handle: AuthorizedAction) -> Entry | None:
+        """Return the effect of a live handle."""
+        return self._handles.get(handle)
+
+    def epitaph(self, handle: AuthorizedAction) -> RedeemRefusal:
+        """Tell how a handle that isn't alive died."""
+        return self._dead.get(handle, RedeemRefusal.UNKNOWN)
+
+    def send(self, entry: Entry) -> None:
+        """Use a live handle up: from now on the effect may happen."""
+        del self._handles[entry.handle]
+        self._bury(entry.handle, RedeemRefusal.REPLAYED)
+        entry.state = EFFECT.step(entry.state, EffectInput.SEND)
+
+    def kill(self, entry: Entry, refusal: RedeemRefusal) -> None:
+        """End an effect whose handle is alive: nothing was sent and nothing will be."""
+        del self._handles[entry.handle]
+        self._bury(entry.handle, refusal)
+        self._end(entry, EffectInput.REFUSE, Refused(reason=refusal.value))
+
+    def settle(self, entry: Entry, outcome: Outcome) -> bool:
+        """Move an effect to its end, or into doubt.
+
+        Returns:
+            False when the table does not allow it; then nothing changed.
+        """
+        given = _INPUT_OF[type(outcome)]
+        if not EFFECT.allows(entry.state, given):
+            return False
+        if entry.state is EffectState.RESERVED:
+            del self._handles[entry.handle]
+            self._bury(entry.handle, RedeemRefusal.SETTLED)
+        self._end(entry, given, outcome)
+        return True
+
+    def shorten(self, expires_at: float) -> None:
+        """Let no live handle outlast this monotonic moment; keeps the order in which they expire."""
+        for entry in self._handles.values():
+            entry.expires_at = min(entry.expires_at, expires_at)
+
+    def _end(self, entry: Entry, given: EffectInput, outcome: Outcome) -> None:
+        entry.state = EFFECT.step(entry.state, given)
+        entry.outcome = outcome
+        if self._paying == entry.effect:
+            self._paying = None  # in doubt is no longer in flight; its budget stays spent
+        self._open.pop(entry.effect, None)
+        self._doubtful.pop(entry.effect, None)
+        if entry.state is EffectState.IN_DOUBT and entry.once:
+            self._doubtful[entry.effect] = entry
+        else:
+            self._keep_end(entry)
+
+    def _keep_end(self, entry: Entry) -> None:
+        ends = self._ends_once if entry.once else self._ends_light
+        ends[entry.effect] = entry
+        if len(ends) > SETTLED_EFFECTS_MAX // 2:
+            ends.popitem(last=False)
+
+    def _bury(self, handle: AuthorizedAction, refusal: RedeemRefusal) -> None:
+        self._dead[handle] = refusal
+        if len(self._dead) > OPEN_EFFECTS_MAX:
+            self._dead.popitem(last=False)
