@@ -65,7 +65,8 @@ class Region:
     def clamp(self, position: Position) -> Position:
         """Return the nearest point of this region on the ground."""
         highest = self.size_m - _EDGE_M
-        return Position(x=min(max(position.x, _EDGE_M), highest), y=min(max(position.y, _EDGE_M), highest), z=GROUND_M)
+        x, y = (float(min(max(part, _EDGE_M), highest)) for part in (position.x, position.y))
+        return Position(x=x, y=y, z=GROUND_M)
 
     def centre(self) -> Position:
         """Return the middle of the region, where people arrive who name no point."""

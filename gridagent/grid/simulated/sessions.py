@@ -39,7 +39,8 @@ class Session:
     ended_by: str = ""
     """``logout``, or the `DisconnectCause` the grid ended it with."""
     logouts: int = 0
-    """Logouts the client asked for; an orderly client makes it exactly 1, whoever ended the session."""
+    """Logouts the client asked for, also those that were lost on the way; an orderly client makes it
+    exactly 1, whoever ended the session."""
     on_event: OnEvent | None = None
     on_end: OnEnd | None = None
 

@@ -25,8 +25,10 @@ __all__ = ("STEP_M", "follow_avatar", "halt", "lose_followers", "show_self", "st
 STEP_M: Final = 5.0
 """A walking body is seen anew after so many metres."""
 _NEAR_M: Final = 0.05
+_NEAR_ENOUGH_M: Final = 0.5
+"""A follower has caught up when the distance is no more than this longer than wanted."""
 _CATCH_UP_M: Final = 2.0
-"""A follower sets out again when the distance is this much longer than wanted."""
+"""It sets out again when the distance is this much longer, so that it does not shuffle along."""
 
 
 def turn_to(state: State, avatar: Avatar, body: Body, action: TurnTo, reference: Label) -> None:
@@ -187,10 +189,12 @@ def _keep_up(state: State, avatar: Avatar, body: Body) -> None:
     there = target.position_at(state.now)
     here = body.position
     gap = math.hypot(there.x - here.x, there.y - here.y)
-    if gap <= follow.distance_m + _CATCH_UP_M:
+    if gap <= follow.distance_m + _NEAR_ENOUGH_M:
         if not follow.caught_up:
             follow.caught_up = True
             show_self(state, avatar, body)
+        return
+    if follow.caught_up and gap <= follow.distance_m + _CATCH_UP_M:
         return
     share = (gap - follow.distance_m) / gap
     point = Position(x=here.x + (there.x - here.x) * share, y=here.y + (there.y - here.y) * share, z=GROUND_M)

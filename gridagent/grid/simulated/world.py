@@ -18,7 +18,7 @@ from typing import Final
 from gridagent import actions as asked
 from gridagent.actions import ACTIONS, Action, Capability, Position
 from gridagent.errors import LimitExceeded, OperatorError
-from gridagent.events import AvatarView, GridProfile, ItemView, ObjectView
+from gridagent.events import AvatarView, DisconnectCause, GridProfile, ItemView, ObjectView
 from gridagent.grid.simulated import (
     building,
     incidents,
@@ -309,6 +309,12 @@ class World:
         closing = session or avatar.session
         if closing is not None:
             presence.log_out(self._state, avatar, closing)
+
+    def drop(self, session: Session, now: float) -> None:
+        """Give up a session whose client has fallen silent, if it is live still."""
+        self._at(now)
+        if session.live:
+            presence.end_session(self._state, self._state.avatar(session.avatar_id), DisconnectCause.CIRCUIT_LOST)
 
     def perform(self, avatar_id: AvatarId, action: Action, now: float, reference: Label = "") -> None:
         """Do one action for somebody who is logged in; what comes of it is told as events.
