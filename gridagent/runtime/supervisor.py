@@ -164,6 +164,11 @@ class _Child:
     def step(self, given: ChildInput) -> None:
         self.state = CHILD_TABLE.step(self.state, given)
 
+    def never_again(self) -> None:
+        """See to it that the child is not restarted. Idempotent."""
+        if self.state is not ChildState.STOPPING:
+            self.step(ChildInput.STOP)
+
 
 class Supervisor:
     """Starts and stops children. Made by `open_supervisor` only."""
@@ -195,7 +200,7 @@ class Supervisor:
         clock: Clock,
         rng: Random,
         backoff: Backoff,
-        on_exit: Callable[[ChildExit], None] | None,
+        on_exit: Callable[[ChildExit], None],
     ) -> None:
         self.name = name
         self._nursery: trio.Nursery
@@ -223,20 +228,19 @@ class Supervisor:
         failure: BaseException | None = None
         raised: BaseException | None = None
         try:
-            async with trio.open_nursery() as self._nursery:
+            async with trio.open_nursery(strict_exception_groups=True) as self._nursery:
                 try:
-                    with self._body:
-                        yield self
+                    try:
+                        with self._body:
+                            yield self
+                    finally:
+                        await self._stop_all()
                 except BaseException as error:
                     failure = error
                     raise
-                finally:
-                    await self._stop_all()
         except BaseExceptionGroup as group:
             # The nursery wraps the block's own error too; who wrote the block wants it as it was raised.
             raised = failure if len(group.exceptions) == 1 and group.exceptions[0] is failure else group
-        except trio.Cancelled as error:
-            raised = error
         if raised is None:
             if self._escalation is not None:
                 raise self._escalation
@@ -270,8 +274,8 @@ class Supervisor:
         Raises:
             OperatorError: there is no living child of this name.
 
-        Cancellation: safe; the child was asked and never runs again, and stop may be called again
-        to see it end (it waits ``shutdown_s`` anew, then cancels).
+        Cancellation: may have acted: the child was asked, if it can be, and never runs again. Stop may
+        be called again to see it end: it does not ask twice, waits ``shutdown_s`` anew, then cancels.
         """
         child = self._children.get(name)
         if child is None:
@@ -305,10 +309,8 @@ class Supervisor:
         )
 
     async def _stop(self, child: _Child) -> None:
-        await trio.lowlevel.checkpoint_if_cancelled()
         resting = child.state is ChildState.BACKOFF
-        if child.state is not ChildState.STOPPING:
-            child.step(ChildInput.STOP)
+        child.never_again()
         if not resting and not child.scope.cancel_called and self._ask(child):
             with trio.move_on_after(child.spec.shutdown_s):
                 await child.gone.wait()
@@ -331,9 +333,16 @@ class Supervisor:
     async def _stop_all(self) -> None:
         """Stop every child in reverse start order, whatever is cancelled outside."""
         self._closing = True
-        with trio.CancelScope(shield=True):
-            while self._children:
-                await self._stop(next(reversed(self._children.values())))
+        try:
+            with trio.CancelScope(shield=True):
+                while self._children:
+                    await self._stop(next(reversed(self._children.values())))
+        finally:
+            # Only a KeyboardInterrupt comes here with children left: patience is over, and as they
+            # are shielded nobody else can end them.
+            for child in self._children.values():
+                child.never_again()
+                child.scope.cancel(reason=f"{self.name} was interrupted while stopping")
 
     async def _keep(self, child: _Child) -> None:
         """Be the task of one child through all its runs."""
@@ -420,17 +429,16 @@ class Supervisor:
         ran_s: float,
         restart_in_s: float | None = None,
     ) -> None:
-        if self._on_exit is not None:
-            self._on_exit(
-                ChildExit(
-                    name=child.spec.name,
-                    reason=reason,
-                    error=error,
-                    ran_s=ran_s,
-                    restart_in_s=restart_in_s,
-                    state=child.state,
-                )
+        self._on_exit(
+            ChildExit(
+                name=child.spec.name,
+                reason=reason,
+                error=error,
+                ran_s=ran_s,
+                restart_in_s=restart_in_s,
+                state=child.state,
             )
+        )
 
     def _forget(self, child: _Child) -> None:
         """Let the name go and wake who waits for it. Idempotent, also after the name was taken anew."""
@@ -447,7 +455,7 @@ def open_supervisor(
     clock: Clock,
     rng: Random,
     backoff: Backoff,
-    on_exit: Callable[[ChildExit], None] | None = None,
+    on_exit: Callable[[ChildExit], None],
     name: str = "supervisor",
 ) -> AbstractAsyncContextManager[Supervisor]:
     """Open a supervisor; leaving the block stops every child in reverse start order.
@@ -457,7 +465,8 @@ def open_supervisor(
         clock: measures runs and windows.
         rng: draws the waits.
         backoff: its times are taken by every child; it is not changed itself.
-        on_exit: told of each end of a run, synchronously; what it raises stops the supervisor.
+        on_exit: told of each end of a run, synchronously, so that no failure goes unseen; what it
+            raises stops the supervisor.
         name: how errors and tasks call it.
 
     Raises:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 import trio
 import trio.testing
@@ -23,6 +25,7 @@ from gridagent.runtime.deterministic import ScheduleTrace, schedule_seed
 
 
 def waiting(limit: int) -> tuple[Sender[int], Receiver[int]]:
+    """Open a channel whose senders wait."""
     sender: Sender[int]
     receiver: Receiver[int]
     sender, receiver = open_channel(limit, overflow=Overflow.WAIT, name="w")
@@ -30,6 +33,7 @@ def waiting(limit: int) -> tuple[Sender[int], Receiver[int]]:
 
 
 def dropping(limit: int) -> tuple[Sender[int], Receiver[int | Lagged]]:
+    """Open a channel that drops its oldest."""
     sender: Sender[int]
     receiver: Receiver[int | Lagged]
     sender, receiver = open_channel(limit, overflow=Overflow.DROP_OLDEST, name="d")
@@ -37,6 +41,7 @@ def dropping(limit: int) -> tuple[Sender[int], Receiver[int | Lagged]]:
 
 
 def refusing(limit: int) -> tuple[Sender[int], Receiver[int]]:
+    """Open a channel that refuses."""
     sender: Sender[int]
     receiver: Receiver[int]
     sender, receiver = open_channel(limit, overflow=Overflow.REFUSE, name="r")
@@ -44,6 +49,7 @@ def refusing(limit: int) -> tuple[Sender[int], Receiver[int]]:
 
 
 def assert_sane(stats: ChannelStatistics) -> None:
+    """Assert the bound and that the counts add up."""
     assert 0 <= stats.used <= stats.peak <= stats.limit
     assert stats.sent == stats.received + stats.dropped + stats.used
 
@@ -394,7 +400,7 @@ async def test_on_ready_is_called_after_each_put_and_close():
 def test_a_send_cancelled_anywhere_has_put_nothing():
     """`Sender.send` is all or nothing at each of its checkpoints, with room and without. Spec: BND-1."""
 
-    async def scenario(point: CancelPoint, room: bool) -> None:
+    async def scenario(point: CancelPoint, *, room: bool) -> None:
         sender, receiver = waiting(2)
         sender.send_nowait(1)
         if not room:
@@ -490,9 +496,91 @@ class _Bounds(trio.abc.Instrument):
         assert_sane(self.sender.statistics())
 
 
+class _Traffic:
+    """Writers, one reader and somebody who cancels writers in the middle of a put."""
+
+    def __init__(self, limit: int, plans: list, reads: list) -> None:
+        self.sender: Sender[tuple[int, int]]
+        self.receiver: Receiver[tuple[int, int]]
+        self.sender, self.receiver = open_channel(limit, overflow=Overflow.WAIT, name="p")
+        self.plans = plans
+        self.reads = reads
+        self.accepted: list[list[int]] = [[] for _ in plans]
+        self.doubtful: list[set[int]] = [set() for _ in plans]
+        self.got: list[tuple[int, int]] = []
+        self.victims: list[trio.CancelScope] = []
+
+    async def put(self, me: int, verb: str, items: list[int]) -> None:
+        if verb == "send":
+            for item in items[:1]:
+                await self.sender.send((me, item))
+                self.accepted[me].append(item)
+        elif verb == "many":
+            await self.sender.send_many([(me, item) for item in items])
+            self.accepted[me] += items
+        elif verb == "nowait":
+            with contextlib.suppress(trio.WouldBlock):
+                for item in items:
+                    self.sender.send_nowait((me, item))
+                    self.accepted[me].append(item)
+        else:
+            await trio.lowlevel.checkpoint()
+
+    async def write(self, me: int) -> None:
+        serial = 0
+        for verb, count, at_risk in self.plans[me]:
+            items = list(range(serial, serial + count))
+            serial += count
+            with trio.CancelScope() as scope:
+                if at_risk:
+                    self.victims.append(scope)
+                await self.put(me, verb, items)
+            if scope.cancelled_caught and verb == "many":
+                self.doubtful[me].update(items)
+
+    async def take(self, verb: str, most: int) -> None:
+        if verb == "receive":
+            self.got.append(await self.receiver.receive())
+        elif verb == "batch":
+            batch = await self.receiver.receive_batch(most)
+            assert 1 <= len(batch) <= most
+            self.got.extend(batch)
+        elif verb == "drain":
+            self.got.extend(self.receiver.drain_nowait(most))
+        else:
+            await trio.lowlevel.checkpoint()
+
+    async def read(self) -> None:
+        with pytest.raises(trio.EndOfChannel):
+            for verb, most in self.reads:
+                await self.take(verb, most)
+            while True:
+                await self.take("batch", 64)
+
+    async def harass(self) -> None:
+        while True:
+            await trio.lowlevel.checkpoint()
+            await trio.lowlevel.checkpoint()
+            if self.victims:
+                self.victims.pop().cancel()
+
+    async def run(self) -> None:
+        with trio.fail_after(60):
+            async with trio.open_nursery() as outer:
+                outer.start_soon(self.harass)
+                async with trio.open_nursery() as readers:
+                    readers.start_soon(self.read)
+                    async with trio.open_nursery() as writers:
+                        for me in range(len(self.plans)):
+                            writers.start_soon(self.write, me)
+                    self.sender.close()
+                outer.cancel_scope.cancel()
+
+
 def test_nothing_is_lost_or_doubled_while_senders_wait():
-    """Any mix of senders, readers, batches, cancellations and schedules passes each accepted item once,
-    each sender's in order, and the bound holds at every scheduler step. Spec: BND-1, BND-2.
+    """Any mix of senders, reads, cancellations and schedules passes each accepted item once. Spec: BND-1, BND-2.
+
+    Each sender's items stay in order, and the bound holds at every scheduler step.
     """
     schedules: set[str] = set()
 
@@ -500,90 +588,21 @@ def test_nothing_is_lost_or_doubled_while_senders_wait():
         limit=st.integers(1, 5), plans=st.lists(SENDS, min_size=1, max_size=3), reads=READS, seed=st.integers(0, 2**32)
     )
     def explore(limit: int, plans: list, reads: list, seed: int) -> None:
-        sender: Sender[tuple[int, int]]
-        receiver: Receiver[tuple[int, int]]
-        sender, receiver = open_channel(limit, overflow=Overflow.WAIT, name="p")
-        accepted: list[list[int]] = [[] for _ in plans]
-        doubtful: list[set[int]] = [set() for _ in plans]
-        got: list[tuple[int, int]] = []
-        victims: list[trio.CancelScope] = []
-
-        async def write(me: int, plan: list) -> None:
-            serial = 0
-            for verb, count, at_risk in plan:
-                items = list(range(serial, serial + count))
-                serial += count
-                scope = trio.CancelScope()
-                if at_risk:
-                    victims.append(scope)
-                with scope:
-                    if verb == "send" and items:
-                        await sender.send((me, items[0]))
-                        accepted[me].append(items[0])
-                    elif verb == "many":
-                        await sender.send_many([(me, item) for item in items])
-                        accepted[me] += items
-                    elif verb == "nowait":
-                        for item in items:
-                            try:
-                                sender.send_nowait((me, item))
-                            except trio.WouldBlock:
-                                break
-                            accepted[me].append(item)
-                    else:
-                        await trio.lowlevel.checkpoint()
-                if scope.cancelled_caught and verb == "many":
-                    doubtful[me].update(items)
-
-        async def read() -> None:
-            for verb, most in reads:
-                if verb == "receive":
-                    got.append(await receiver.receive())
-                elif verb == "batch":
-                    batch = await receiver.receive_batch(most)
-                    assert 1 <= len(batch) <= most
-                    got.extend(batch)
-                elif verb == "drain":
-                    got.extend(receiver.drain_nowait(most))
-                else:
-                    await trio.lowlevel.checkpoint()
-            while True:
-                got.extend(await receiver.receive_batch())
-
-        async def chaos() -> None:
-            while True:
-                await trio.lowlevel.checkpoint()
-                await trio.lowlevel.checkpoint()
-                if victims:
-                    victims.pop().cancel()
-
-        async def main() -> None:
-            with trio.fail_after(60):
-                async with trio.open_nursery() as outer:
-                    outer.start_soon(chaos)
-                    async with trio.open_nursery() as readers:
-
-                        async def reader() -> None:
-                            with pytest.raises(trio.EndOfChannel):
-                                await read()
-
-                        readers.start_soon(reader)
-                        async with trio.open_nursery() as writers:
-                            for me, plan in enumerate(plans):
-                                writers.start_soon(write, me, plan)
-                        sender.close()
-                    outer.cancel_scope.cancel()
-
+        traffic = _Traffic(limit, plans, reads)
         trace = ScheduleTrace()
         with schedule_seed(seed):
-            trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0), instruments=[trace, _Bounds(sender)])
+            trio.run(
+                traffic.run,
+                clock=trio.testing.MockClock(autojump_threshold=0),
+                instruments=[trace, _Bounds(traffic.sender)],
+            )
         schedules.add(trace.digest)
-        for me in range(len(plans)):
-            mine = [item for who, item in got if who == me]
+        for me, accepted in enumerate(traffic.accepted):
+            mine = [item for who, item in traffic.got if who == me]
             assert mine == sorted(set(mine))
-            assert set(accepted[me]) <= set(mine) <= set(accepted[me]) | doubtful[me]
-        stats = receiver.statistics()
-        assert (stats.received, stats.dropped, stats.used) == (len(got), 0, 0)
+            assert set(accepted) <= set(mine) <= set(accepted) | traffic.doubtful[me]
+        stats = traffic.receiver.statistics()
+        assert (stats.received, stats.dropped, stats.used) == (len(traffic.got), 0, 0)
 
     explore()
     assert len(schedules) > 1

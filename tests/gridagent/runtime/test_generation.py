@@ -124,7 +124,7 @@ def test_no_way_leads_from_live_to_idle():
 
 @given(start=st.integers(0, 9), ops=st.lists(st.sampled_from(["open", "invalidate", "retire", "late"]), max_size=40))
 def test_no_order_of_calls_admits_an_old_number(start, ops):
-    """Whatever its owner does: at most one number is admitted, and a number once fenced never again. Spec: SUP-5, BND-5."""
+    """At most one number is admitted, and a number once fenced never again. Spec: SUP-5, BND-5."""
     fence = GenerationFence(start)
     over: set[int] = set()
     live: int | None = None
@@ -155,8 +155,9 @@ def test_no_order_of_calls_admits_an_old_number(start, ops):
 
 
 def test_no_output_of_an_old_generation_is_observed_under_any_schedule():
-    """Workers of many generations race with their own invalidation; what is applied always carries the
-    number that was live at that moment, and a generation's scope never outlives its retirement. Spec: SUP-5, BND-5.
+    """What is applied always carries the number that is live at that moment. Spec: SUP-5, BND-5.
+
+    Workers of many generations race with their own invalidation, as late replies do.
     """
     schedules: set[str] = set()
     fenced = 0

@@ -148,7 +148,7 @@ def test_a_fresh_backoff_has_the_times_and_no_history():
 )
 def test_impossible_times_are_refused(times):
     """Every wait has an end."""
-    with pytest.raises(ValueError, match="back-off|healthy"):
+    with pytest.raises(ValueError, match=r"back-off|healthy"):
         Backoff(*times)
 
 
