@@ -12,22 +12,23 @@ from __future__ import annotations
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import final
+from typing import Final, final
 
 import trio
 
-from gridagent.errors import OperatorError
 from gridagent.events import DisconnectCause
 from gridagent.grid.base import BackendFactory, GridBackend, Redeem
 from gridagent.grid.simulated.backend import SimulatedBackend
-from gridagent.grid.simulated.faults import FaultCounts, Faults, without_faults
-from gridagent.grid.simulated.link import Link
+from gridagent.grid.simulated.faults import FaultCounts, FaultKind, Faults, without_faults
+from gridagent.grid.simulated.link import KICK_REASON, Link
 from gridagent.grid.simulated.sessions import OnEnd, OnEvent
 from gridagent.grid.simulated.world import World
 from gridagent.ids import AvatarId, Generation
 from gridagent.runtime.ports import Clock, Ports
 
-__all__ = ("SimulatedGrid", "open_simulated_grid")
+__all__ = ("Hands", "SimulatedGrid", "open_simulated_grid")
+
+_SHORTEST_FLOOD_S: Final = 0.1
 
 
 @final
@@ -105,33 +106,53 @@ class SimulatedGrid:
         """Let nothing go wrong from now on; the pace stays (Spec: SIM-4)."""
         self.set_faults(without_faults(self._faults))
 
-    def disconnect(self, avatar_id: AvatarId) -> None:
-        """Break an avatar's circuit."""
-        self._live(avatar_id).disconnect()
+    def disconnect(self, avatar_id: AvatarId) -> bool:
+        """Break an avatar's circuit; tell whether there was one."""
+        link = self._live(avatar_id)
+        return link is not None and link.disconnect()
 
-    def kick(self, avatar_id: AvatarId, reason: str = "You have been disconnected by an administrator.") -> None:
-        """End an avatar's session by an administrator's hand."""
-        self._live(avatar_id).kick(reason)
+    def kick(self, avatar_id: AvatarId, reason: str = KICK_REASON) -> bool:
+        """End an avatar's session by an administrator's hand; tell whether there was one."""
+        link = self._live(avatar_id)
+        return link is not None and link.kick(reason)
 
     def restart_region(self, name: str, *, notice_s: float = 30.0, down_s: float = 60.0) -> bool:
-        """Announce and carry out a restart; tell whether none was under way already."""
-        return self.world.restart_region(name, self.now(), notice_s=notice_s, down_s=down_s)
+        """Announce and carry out a restart; tell whether none was under way already.
 
-    def stall(self, avatar_id: AvatarId, seconds: float) -> None:
-        """Let nothing reach an avatar for a while."""
-        self._live(avatar_id).stall(seconds)
+        Raises:
+            OperatorError: the map has no such region.
+        """
+        if not self.world.restart_region(name, self.now(), notice_s=notice_s, down_s=down_s):
+            return False
+        self.counts.add(FaultKind.REGION_RESTART)
+        return True
 
-    def flood(self, avatar_id: AvatarId, per_s: float, seconds: float) -> None:
-        """Pour hostile words over an avatar."""
-        self._live(avatar_id).flood(per_s, seconds)
+    def stall(self, avatar_id: AvatarId, for_s: float) -> bool:
+        """Let nothing reach an avatar for a while; tell whether it has an open connection."""
+        link = self._live(avatar_id)
+        return link is not None and link.stall(for_s)
 
-    def _live(self, avatar_id: AvatarId) -> Link:
+    def flood(self, avatar_id: AvatarId, per_s: float, for_s: float, *, senders: int | None = None) -> bool:
+        """Pour hostile words over an avatar; tell whether it has an open connection.
+
+        Args:
+            avatar_id: the victim.
+            per_s: utterances a second.
+            for_s: seconds it lasts.
+            senders: accounts they come from; the knob's number by default.
+        """
+        link = self._live(avatar_id)
+        return link is not None and link.flood(per_s, for_s, senders)
+
+    def _live(self, avatar_id: AvatarId) -> Link | None:
         self._catch_up()
         link = self._links.get(avatar_id)
-        if link is None or not link.live:
-            name = self.world.avatar(avatar_id).name
-            raise OperatorError(f"{name} has no open connection to the simulated grid; wait until it is online")
-        return link
+        return link if link is not None and link.live else None
+
+    @property
+    def hands(self) -> Hands:
+        """The connections as a scenario's timeline wants them."""
+        return Hands(self)
 
     def _catch_up(self) -> None:
         self.world.advance(self.now())
@@ -164,6 +185,29 @@ class SimulatedGrid:
         """End every connection in order."""
         for link in tuple(self._links.values()):
             link.end_in_order(DisconnectCause.GRID_CLOSED)
+
+
+@final
+class Hands:
+    """What breaks connections for a scenario's timeline; an avatar without a connection is left alone."""
+
+    __slots__ = ("_grid",)
+
+    def __init__(self, grid: SimulatedGrid) -> None:
+        self._grid = grid
+
+    def disconnect(self, avatar_id: AvatarId) -> None:
+        """Let the avatar's connection break without a word."""
+        self._grid.disconnect(avatar_id)
+
+    def stall(self, avatar_id: AvatarId, for_s: float) -> None:
+        """Let the avatar's connection carry nothing for a while."""
+        self._grid.stall(avatar_id, for_s)
+
+    def flood(self, avatar_id: AvatarId, messages: int, senders: int, over_s: float) -> None:
+        """Let strangers send the avatar many words."""
+        lasts_s = max(over_s, _SHORTEST_FLOOD_S)
+        self._grid.flood(avatar_id, messages / lasts_s, lasts_s, senders=senders)
 
 
 @asynccontextmanager

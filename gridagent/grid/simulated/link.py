@@ -29,10 +29,11 @@ from gridagent.grid.simulated.world import World
 from gridagent.ids import AvatarId
 from gridagent.limits import GRID_EVENT_QUEUE_MAX, Label
 
-__all__ = ("GHOST_S", "Link")
+__all__ = ("GHOST_S", "KICK_REASON", "Link")
 
 GHOST_S: Final = 90.0
 """The grid gives up a silent client after so long."""
+KICK_REASON: Final = "You have been disconnected by an administrator."
 _FLOOD_TICK_S: Final = 0.1
 _REORDER_S: Final = (0.05, 1.0)
 _HIDDEN_MAX: Final = 256
@@ -172,48 +173,55 @@ class Link:
         if self.live:
             self._arm_incidents()
 
-    def disconnect(self, kind: FaultKind = FaultKind.DISCONNECT) -> None:
+    def disconnect(self, kind: FaultKind = FaultKind.DISCONNECT) -> bool:
         """Break the circuit: what is under way is lost, and the grid does not notice for a while."""
         session = self.session
         if session is None or self._over:
-            return
+            return False
         self._counts.add(kind)
         self._end(DisconnectCause.CIRCUIT_LOST)
         self._become_ghost(session)
+        return True
 
-    def kick(self, reason: str = "You have been disconnected by an administrator.") -> None:
+    def kick(self, reason: str = KICK_REASON) -> bool:
         """Let the grid's operators end the session."""
-        if self.live and self._world.kick(self.avatar_id, self._world.now, reason=reason):
-            self._counts.add(FaultKind.KICK)
+        if not self.live or not self._world.kick(self.avatar_id, self._world.now, reason=reason):
+            return False
+        self._counts.add(FaultKind.KICK)
+        return True
 
-    def restart(self) -> None:
+    def restart(self) -> bool:
         """Restart the region the avatar is in."""
         body = self._world.avatar(self.avatar_id).body
         if not self.live or body is None:
-            return
+            return False
         faults = self._faults
-        if self._world.restart_region(
+        if not self._world.restart_region(
             body.region.name, self._world.now, notice_s=faults.restart_notice_s, down_s=faults.restart_down_s
         ):
-            self._counts.add(FaultKind.REGION_RESTART)
+            return False
+        self._counts.add(FaultKind.REGION_RESTART)
+        return True
 
-    def stall(self, seconds: float) -> None:
+    def stall(self, for_s: float) -> bool:
         """Let nothing arrive for a while; what comes meanwhile is held, within the queue's bound."""
         if not self.live:
-            return
+            return False
         self._counts.add(FaultKind.STALL)
         if self._held is None:
             self._held = EventBuffer()
-        self._arm("stall", self._world.now + seconds, self._release)
+        self._arm("stall", self._world.now + for_s, self._release)
+        return True
 
-    def flood(self, per_s: float, seconds: float) -> None:
+    def flood(self, per_s: float, for_s: float, senders: int | None = None) -> bool:
         """Let hostile words arrive, so many a second."""
         if not self.live:
-            return
+            return False
         self._counts.add(FaultKind.FLOOD)
         self._floods += 1
-        flood = Flood(self._rng, self._faults.flood_senders, self._floods)
-        self._pour(flood, per_s, self._world.now, self._world.now + seconds, 0)
+        flood = Flood(self._rng, senders or self._faults.flood_senders, self._floods)
+        self._pour(flood, per_s, self._world.now, self._world.now + for_s, 0)
+        return True
 
     # --- delivery --------------------------------------------------------------------------------
 
@@ -314,7 +322,7 @@ class Link:
     def _strikes(self, chance: float) -> bool:
         return chance > 0 and self._rng.random() < chance
 
-    def _arm(self, kind: str, due: float, callback: Cancel) -> None:
+    def _arm(self, kind: str, due: float, callback: Callable[[], object]) -> None:
         """Set the one timer of a kind anew."""
         cancel = self._cancels.get(kind)
         if cancel is not None:
@@ -340,11 +348,11 @@ class Link:
             if per_hour > 0:
                 self._arm_incident(kind, per_hour, strike)
 
-    def _arm_incident(self, kind: str, per_hour: float, strike: Callable[[], None]) -> None:
+    def _arm_incident(self, kind: str, per_hour: float, strike: Callable[[], bool]) -> None:
         due = self._world.now + self._rng.expovariate(per_hour / 3600.0)
         self._arm(kind, due, partial(self._incident, kind, per_hour, strike))
 
-    def _incident(self, kind: str, per_hour: float, strike: Callable[[], None]) -> None:
+    def _incident(self, kind: str, per_hour: float, strike: Callable[[], bool]) -> None:
         strike()
         if self.live:
             self._arm_incident(kind, per_hour, strike)

@@ -22,7 +22,8 @@ _EARLY_S: Final = 1e-9
 """A sleep may end this much early through rounding; a timer that near is due."""
 _DEAD_MIN: Final = 64
 
-Callback: TypeAlias = Callable[[], None]
+Callback: TypeAlias = Callable[[], object]
+"""What it returns is nobody's business."""
 
 
 class Timer:

@@ -379,11 +379,11 @@ class World:
         """Let everything happen that is due by ``now``, in order."""
         self._at(now)
 
-    def call_at(self, due: float, callback: Callable[[], None]) -> Callable[[], None]:
+    def call_at(self, due: float, callback: Callable[[], object]) -> Callable[[], None]:
         """Call back at a moment, in order with everything else; return what cancels it."""
         return self._state.timers.at(due, callback).cancel
 
-    def on_sooner(self, callback: Callable[[], None] | None) -> None:
+    def on_sooner(self, callback: Callable[[], object] | None) -> None:
         """Be told when something is set that is due before everything else."""
         self._state.timers.on_sooner = callback
 
