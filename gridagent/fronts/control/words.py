@@ -1,0 +1,214 @@
+"""What can be said on the control endpoint: requests one way, replies the other.
+
+Owns both unions and the version of the protocol; decides and performs nothing. Every request carries an
+``id`` that its replies repeat. A request that lists something gets a reply a row, then `Done`; `Observe`
+turns the connection into a stream. Requests are closed (an unknown key is refused); replies may gain
+keys within a version, and a client ignores those it does not know.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from gridagent.controls import Control, ControlReply
+from gridagent.ids import ApprovalId, AvatarKey
+from gridagent.limits import AUDIT_RECORDS_IN_MEMORY_MAX, Bounded, Label, ShortText
+from gridagent.observations import Observation
+from gridagent.service.api import SessionStatus
+
+__all__ = (
+    "PROTOCOL_VERSION",
+    "REPLIES",
+    "REQUESTS",
+    "Answered",
+    "ApprovalRow",
+    "AuditRow",
+    "Done",
+    "Ended",
+    "Hello",
+    "HoldAll",
+    "ListApprovals",
+    "Missed",
+    "Observe",
+    "Observed",
+    "Omitted",
+    "Refused",
+    "Reply",
+    "Request",
+    "SendControl",
+    "ShowStatus",
+    "StatusRow",
+    "TailAudit",
+    "Welcome",
+)
+
+PROTOCOL_VERSION: Final = 1
+TOKEN_MAX_CHARACTERS: Final = 128
+
+RequestId: TypeAlias = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+
+
+class Hello(Bounded, frozen=True, kw_only=True, tag_field="request", tag="hello"):
+    """The first request of every connection; open to keys of later versions, so that they get a clear answer."""
+
+    id: RequestId = 0
+    protocol: int
+    """The version the client speaks; another than `PROTOCOL_VERSION` is refused."""
+    token: Annotated[str, Meta(max_length=TOKEN_MAX_CHARACTERS)]
+
+
+class _Request(Bounded, frozen=True, kw_only=True, tag_field="request", forbid_unknown_fields=True):
+    """Base of the union."""
+
+    id: RequestId = 0
+
+
+class ShowStatus(_Request, frozen=True, kw_only=True, tag="status"):
+    """A `StatusRow` an avatar, then `Done`."""
+
+    avatar: AvatarKey | None = None
+    """None means all."""
+
+
+class SendControl(_Request, frozen=True, kw_only=True, tag="control"):
+    """One control to one avatar; `Answered`."""
+
+    avatar: AvatarKey | None = None
+    """None means the only one."""
+    control: Control
+
+
+class HoldAll(_Request, frozen=True, kw_only=True, tag="hold_all"):
+    """The kill switch for every avatar at once: an `Answered` each, then `Done` (Spec: POL-12)."""
+
+
+class Observe(_Request, frozen=True, kw_only=True, tag="observe"):
+    """Observations from now on, until the client leaves or every avatar has stopped."""
+
+    avatars: Annotated[tuple[AvatarKey, ...], Meta(max_length=64)] = ()
+    """Empty means all."""
+
+
+class ListApprovals(_Request, frozen=True, kw_only=True, tag="approvals"):
+    """Every approval that waits for an answer: an `ApprovalRow` each, then `Done`."""
+
+    avatar: AvatarKey | None = None
+    """None means all."""
+
+
+class TailAudit(_Request, frozen=True, kw_only=True, tag="audit"):
+    """The newest audit records, oldest first: an `AuditRow` each, then `Done`."""
+
+    avatar: AvatarKey | None = None
+    """None means all."""
+    most: Annotated[int, Meta(ge=1, le=AUDIT_RECORDS_IN_MEMORY_MAX)] = 20
+
+
+Request: TypeAlias = ShowStatus | SendControl | HoldAll | Observe | ListApprovals | TailAudit
+"""Any request after `Hello`."""
+REQUESTS: Final[tuple[type[Request], ...]] = Request.__args__
+
+
+class _Reply(Bounded, frozen=True, kw_only=True, tag_field="reply"):
+    """Base of the union."""
+
+    id: RequestId = 0
+    """Of the request it belongs to; 0 where there is none."""
+
+
+class Welcome(_Reply, frozen=True, kw_only=True, tag="welcome"):
+    """The token was right and the version is spoken here."""
+
+    protocol: int
+    version: Label
+    """Version of the service."""
+    instance: Label
+    """What the endpoint file says too: proof that the service behind the port is the one that wrote it."""
+
+
+class StatusRow(_Reply, frozen=True, kw_only=True, tag="status"):
+    """One avatar now; long lists in it are cut, and counted whole beside it."""
+
+    status: SessionStatus
+    approvals: int
+    """Approvals that wait."""
+    in_doubt: int
+    """Effects of which nobody knows whether they happened."""
+
+
+class ApprovalRow(_Reply, frozen=True, kw_only=True, tag="approval"):
+    """One approval that waits; never its nonce."""
+
+    avatar: AvatarKey
+    approval_id: ApprovalId
+    action: Label
+    summary: ShortText
+    """The exact arguments in one line."""
+    principal: Label
+    rule: Label
+    expires_in_s: float
+
+
+class Answered(_Reply, frozen=True, kw_only=True, tag="answered"):
+    """What became of a control."""
+
+    avatar: AvatarKey
+    answer: ControlReply
+
+
+class AuditRow(_Reply, frozen=True, kw_only=True, tag="audit"):
+    """One audit record; its keys are those of the audit reference."""
+
+    avatar: AvatarKey
+    record: msgspec.Raw
+
+
+class Observed(_Reply, frozen=True, kw_only=True, tag="observation"):
+    """One observation."""
+
+    observation: Observation
+
+
+class Missed(_Reply, frozen=True, kw_only=True, tag="lagged"):
+    """The reader was slow: so many observations of this avatar are lost to it (Spec: BND-3)."""
+
+    avatar: AvatarKey
+    missed: int
+
+
+class Omitted(_Reply, frozen=True, kw_only=True, tag="omitted"):
+    """One observation that does not fit into a frame, or into UTF-8."""
+
+    avatar: AvatarKey
+    seq: int
+    kind: Label
+
+
+class Ended(_Reply, frozen=True, kw_only=True, tag="ended"):
+    """This avatar has stopped; nothing more comes of it."""
+
+    avatar: AvatarKey
+
+
+class Done(_Reply, frozen=True, kw_only=True, tag="done"):
+    """The request is answered in full."""
+
+    count: int
+    """Rows that came before."""
+
+
+class Refused(_Reply, frozen=True, kw_only=True, tag="refused"):
+    """The request was not carried out; after a broken rule of the protocol the connection is closed."""
+
+    code: Label
+    message: ShortText
+
+
+Reply: TypeAlias = (
+    Welcome | StatusRow | ApprovalRow | Answered | AuditRow | Observed | Missed | Omitted | Ended | Done | Refused
+)
+"""Any reply."""
+REPLIES: Final[tuple[type[Reply], ...]] = Reply.__args__
