@@ -8,8 +8,7 @@ LOCK_VENV ?= .venv-lock
 FOR ?=
 # Arguments for `make bench`, e.g. BENCH="channels".
 BENCH ?=
-# What `make test` gives pytest besides, e.g. TESTS="tests/gridagent/policy -x".
-TESTS ?=
+# What `make test` gives pytest instead of everything, e.g. TESTS="tests/gridagent/policy -x": no coverage, no floors.
 # Processes of the test run.
 JOBS ?= 2
 
@@ -33,12 +32,16 @@ run: $(RUN_VENV)/.installed ## Run the built-in avatar in the simulated plaza, o
 	@bound="$(FOR)"; if [ -z "$$bound" ] && ! [ -t 1 ]; then bound=60s; fi; \
 	exec $(RUN_BIN)/gridagent run $${bound:+--for "$$bound"}
 
-test: $(VENV)/.installed ## Run all tests: coverage and its floors first, then the volume tests.
+test: $(VENV)/.installed ## Run all tests: coverage and its floors first, then the volume tests (TESTS=path narrows it).
+ifdef TESTS
+	$(BIN)/python -m pytest $(TESTS)
+else
 	$(BIN)/coverage erase
 	$(BIN)/python -m pytest -n $(JOBS) -m "not volume" --cov --cov-branch --cov-report=json:.coverage.json \
-	  --cov-report=term:skip-covered $(TESTS)
-	$(if $(TESTS),,$(BIN)/python -m tests.architecture.coverage_floors .coverage.json)
-	$(if $(TESTS),,$(BIN)/python -m pytest -n $(JOBS) -m volume)
+	  --cov-report=term:skip-covered
+	$(BIN)/python -m tests.architecture.coverage_floors .coverage.json
+	$(BIN)/python -m pytest -n $(JOBS) -m volume
+endif
 
 volume: $(VENV)/.installed ## Run the volume tests alone, without coverage.
 	$(BIN)/python -m pytest -n $(JOBS) -m volume --durations=0
