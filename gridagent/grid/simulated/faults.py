@@ -21,7 +21,7 @@ __all__ = ("LOGIN_CAUSES", "FaultCounts", "FaultKind", "Faults", "without_faults
 
 Chance: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
 PerHour: TypeAlias = Annotated[float, Meta(ge=0.0, le=3600.0)]
-SecondsRange: TypeAlias = Annotated[tuple[float, float], Meta(min_length=2, max_length=2)]
+SecondsRange: TypeAlias = tuple[float, float]
 
 LOGIN_CAUSES: Final = (
     DisconnectCause.BAD_CREDENTIALS,

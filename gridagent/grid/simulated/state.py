@@ -44,7 +44,7 @@ AVATARS_MAX: Final = 16_384
 NEAR_MAX: Final = 256
 """Most avatars or objects a look round returns."""
 
-SecondsRange: TypeAlias = Annotated[tuple[float, float], Meta(min_length=2, max_length=2)]
+SecondsRange: TypeAlias = tuple[float, float]
 
 
 class WorldSettings(Bounded, frozen=True, kw_only=True, forbid_unknown_fields=True):
