@@ -65,8 +65,9 @@ class PuppetBackend:
         self.applied: deque[Action] = deque(maxlen=_REMEMBERED_MAX)
         self._puppet = puppet
         self._redeem = redeem
+        self.logged_in = False
         self._end = trio.Event()
-        self._cause: DisconnectCause | None = None
+        self._error: Exception | None = None
 
     async def run(self, sink: EventSink) -> None:
         """Log in if told to, then wait until the test ends the connection."""
@@ -76,6 +77,7 @@ class PuppetBackend:
             if puppet.refuse_login is not None:
                 await trio.lowlevel.checkpoint()
                 raise BackendError(puppet.refuse_login.value, detail=puppet.detail)
+            self.logged_in = puppet.log_in or puppet.become_ready
             if puppet.log_in:
                 await sink.send(TransportUp(avatar_id=PUPPET_ID, name="Robin Resident"))
             if puppet.become_ready:
@@ -83,8 +85,8 @@ class PuppetBackend:
             await self._end.wait()
         finally:
             self.running = False
-        if self._cause is not None:
-            raise BackendError(self._cause.value, detail=puppet.detail)
+        if self._error is not None:
+            raise self._error
 
     async def push(self, *events: GridEvent) -> None:
         """Put events as if the grid had told them."""
@@ -94,7 +96,11 @@ class PuppetBackend:
 
     def end(self, cause: DisconnectCause | None = None) -> None:
         """End the connection: with a cause as a failure, without one in order."""
-        self._cause = cause
+        self.crash(None if cause is None else BackendError(cause.value, detail=self._puppet.detail))
+
+    def crash(self, error: Exception | None) -> None:
+        """End the connection with this very error."""
+        self._error = error
         self._end.set()
 
     async def apply(self, authorized: AuthorizedAction) -> Outcome:

@@ -19,7 +19,7 @@ from typing import Final
 import msgspec
 
 from gridagent.actions import Action, Outcome, Refused, Resource, action_name
-from gridagent.authority import ActionRequest, Origin, Principal
+from gridagent.authority import ActionRequest, DenialCode, Origin, Principal, Provenance
 from gridagent.controls import ControlReply
 from gridagent.events import (
     BackendReady,
@@ -405,6 +405,7 @@ class SessionCore:
             generation=self.generation,
             correlation=CorrelationId(cause),
             cause=cause,
+            target_provenance=Provenance.AUTHORISED_WORDS,
         )
         return self._ask(request, None)
 
@@ -421,18 +422,11 @@ class SessionCore:
     def dispose(self, decision: Decision, request: ActionRequest, proposal: Proposal | None) -> None:
         """Report a decision, and perform what it authorises."""
         name = action_name(request.action)
-        said = {
-            "action": name,
-            "summary": summarise(request.action),
-            "origin": request.origin,
-            "principal": request.principal.key[:64],
-            "correlation": request.correlation,
-        }
         match decision:
             case Denied(code=code, rule=rule):
-                self.publish(ActionDecided(**said, verdict=Verdict.DENIED, code=code, rule=rule))
+                self._report(request, Verdict.DENIED, rule, code)
             case NeedsApproval():
-                self.publish(ActionDecided(**said, verdict=Verdict.NEEDS_APPROVAL, rule=decision.rule))
+                self._report(request, Verdict.NEEDS_APPROVAL, decision.rule)
                 self.publish(
                     ApprovalOpened(
                         approval_id=decision.approval_id,
@@ -443,8 +437,22 @@ class SessionCore:
                     )
                 )
             case Authorized():
-                self.publish(ActionDecided(**said, verdict=Verdict.AUTHORIZED, rule=decision.rule))
+                self._report(request, Verdict.AUTHORIZED, decision.rule)
                 self._perform(decision, request, proposal)
+
+    def _report(self, request: ActionRequest, verdict: Verdict, rule: str, code: DenialCode | None = None) -> None:
+        self.publish(
+            ActionDecided(
+                action=action_name(request.action),
+                summary=summarise(request.action),
+                origin=request.origin,
+                principal=request.principal.key[:64],
+                verdict=verdict,
+                code=code,
+                rule=rule[:64],
+                correlation=request.correlation,
+            )
+        )
 
     def _perform(self, authorized: Authorized, request: ActionRequest, proposal: Proposal | None) -> None:
         action = authorized.action
@@ -489,7 +497,7 @@ class SessionCore:
         return ControlReply(accepted=accepted, code=code[:64], message=message[:256])
 
 
-_HANDLERS: Final[dict[type, Callable[[SessionCore, GridEvent], None]]] = {
+_HANDLERS: Final[dict[type[GridEvent], Callable[..., None]]] = {
     TransportUp: SessionCore._on_transport_up,  # noqa: SLF001 - the table belongs to the class
     BackendReady: SessionCore._on_ready,  # noqa: SLF001
     PartDegraded: SessionCore._on_part_degraded,  # noqa: SLF001
