@@ -17,12 +17,14 @@ from gridagent.errors import ConfigProblem
 from gridagent.grid.simulated.inhabitants.casting import Spot
 from gridagent.grid.simulated.inhabitants.owner import Errand, OwnerParams
 from gridagent.grid.simulated.inhabitants.talking_object import Dialog, TalkingObjectParams
-from gridagent.grid.simulated.scenario_format import AvatarSpec, ItemSpec, ObjectSpec, ParcelSpec, RegionSpec, Scenario
+from gridagent.grid.simulated.scenario_format import AvatarSpec, ItemSpec, ObjectSpec, RegionSpec, Scenario
 from gridagent.grid.simulated.scenario_json import Decoded, Mention
 from gridagent.grid.simulated.scenario_leaves import quoted
+from gridagent.grid.simulated.state import WorldSettings
 
 __all__ = ("check",)
 
+TELEPORT_MAX_S: Final = 600.0
 Parts = Sequence[tuple[str, msgspec.Struct]]
 
 
@@ -34,6 +36,7 @@ def check(decoded: Decoded[Scenario]) -> Iterator[ConfigProblem]:
     yield from _regions_apart(decoded.parts)
     yield from _parcels_inside(decoded.parts)
     yield from _spots_inside(decoded.parts)
+    yield from _teleport_times(decoded.parts)
     yield from _buttons(decoded.parts)
     yield from _owners(decoded.parts)
     if decoded.value is not None:
@@ -68,7 +71,7 @@ def _known(defined: Sequence[Mention], used: Sequence[Mention]) -> Iterator[Conf
             yield _problem(mention.path, what, f"name one of its {mention.kind}s, or add it")
 
 
-_ID_FIELDS: Final = {AvatarSpec: "avatar_id", ObjectSpec: "object_id", ParcelSpec: "parcel_id", ItemSpec: "item_id"}
+_ID_FIELDS: Final = {AvatarSpec: "avatar_id", ObjectSpec: "object_id", ItemSpec: "item_id"}
 
 
 def _ids_differ(parts: Parts) -> Iterator[ConfigProblem]:
@@ -119,6 +122,16 @@ def _spots_inside(parts: Parts) -> Iterator[ConfigProblem]:
         if size is not None and not (spot.x < size and spot.y < size):
             what = f"the point lies outside {quoted(spot.region)}, which is {size} m wide"
             yield _problem(path, what, f"keep x and y below {size}", f"({spot.x:g}, {spot.y:g})")
+
+
+def _teleport_times(parts: Parts) -> Iterator[ConfigProblem]:
+    for path, part in parts:
+        if isinstance(part, WorldSettings):
+            low, high = part.teleport_s
+            if not 0 <= low <= high <= TELEPORT_MAX_S:
+                what = "a teleport takes from the first to the second number of seconds"
+                mend = f"write two numbers from 0 to {TELEPORT_MAX_S:g}, the smaller one first"
+                yield _problem(f"{path}.teleport_s", what, mend, f"[{low:g}, {high:g}]")
 
 
 def _buttons(parts: Parts) -> Iterator[ConfigProblem]:

@@ -14,17 +14,17 @@ from __future__ import annotations
 import hashlib
 from typing import Annotated, Final, TypeAlias
 
-import msgspec
 from msgspec import Meta
 
-from gridagent.events import GridProfile
+from gridagent.grid.simulated.faults import Faults
 from gridagent.grid.simulated.inhabitants.casting import AvatarRef, Spot
 from gridagent.grid.simulated.inhabitants.registry import AvatarCharacter, ObjectCharacter
 from gridagent.grid.simulated.scenario_incidents import Incident
-from gridagent.ids import AvatarId, ItemId, ObjectId, ParcelId
+from gridagent.grid.simulated.state import WorldSettings
+from gridagent.ids import AvatarId, ItemId, ObjectId
 from gridagent.limits import LINDEN_PER_PAYMENT_MAX, Bounded, Label, LongText, Name, ShortText
 
-__all__ = ("AvatarSpec", "GridProfile", "ItemSpec", "ObjectSpec", "ParcelSpec", "RegionSpec", "Scenario", "derived_id")
+__all__ = ("AvatarSpec", "ItemSpec", "ObjectSpec", "ParcelSpec", "RegionSpec", "Scenario", "derived_id")
 
 Linden: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 ENTRIES_MAX: Final = 1_024
@@ -39,7 +39,6 @@ class ParcelSpec(_Part, frozen=True, kw_only=True):
     """A rectangle of a region with rights of its own; a later parcel lies on top of an earlier one."""
 
     name: Annotated[Name, Meta(min_length=1)]
-    parcel_id: ParcelId | None = None
     owner: AvatarRef | None = None
     """Null means the region's owner."""
     x: Annotated[float, Meta(ge=0.0, le=8192.0)] = 0.0
@@ -136,12 +135,15 @@ class Scenario(_Part, frozen=True, kw_only=True):
     description: ShortText = ""
     seed: Annotated[int, Meta(ge=0, le=2**53)] = 0
     """Decides every chance in the world, unless whoever runs it gives another."""
-    grid: GridProfile = msgspec.field(default_factory=lambda: GridProfile(grid="Simulated Grid"))
+    grid: WorldSettings = WorldSettings()
+    """What the grid can do, how fast people walk, how long a teleport takes."""
     regions: Annotated[tuple[RegionSpec, ...], Meta(min_length=1, max_length=256)]
     avatars: Annotated[tuple[AvatarSpec, ...], Meta(min_length=1, max_length=ENTRIES_MAX)]
     objects: Annotated[tuple[ObjectSpec, ...], Meta(max_length=ENTRIES_MAX)] = ()
     friendships: Annotated[tuple[tuple[AvatarRef, AvatarRef], ...], Meta(max_length=ENTRIES_MAX)] = ()
     incidents: Annotated[tuple[Incident, ...], Meta(max_length=ENTRIES_MAX)] = ()
+    faults: Faults = Faults()
+    """How every agent's connection misbehaves by chance; the default is a perfect one."""
 
     def avatar(self, name: str) -> AvatarSpec | None:
         """Return the avatar the file calls ``name``, or None."""

@@ -69,12 +69,12 @@ class Stall(_Incident, frozen=True, kw_only=True, tag="stall"):
 
 
 class Flood(_Incident, frozen=True, kw_only=True, tag="flood"):
-    """Many strangers send an avatar IMs at once (Fault: 18)."""
+    """Many strangers talk to an avatar at once, half in public and half by IM (Fault: 18)."""
 
     avatar: AvatarRef
     messages: Annotated[int, Meta(ge=1, le=100_000)] = 1_000
     senders: Annotated[int, Meta(ge=1, le=1_000)] = 100
-    over_s: Span = 1.0
+    over_s: Annotated[float, Meta(ge=0.1, le=86_400.0)] = 1.0
 
 
 class Alert(_Incident, frozen=True, kw_only=True, tag="alert"):

@@ -263,9 +263,18 @@ class _Walker:
                 made[field.name] = self.visit(field.type, value[key], _child(path, key))
             elif field.required:
                 self._note(ConfigProblem(path=_child(path, key), what="is missing", shape="", mend="add it"))
-        if self._count > before:
+        return _BAD if self._count > before else self._part(kind.cls, made, path)
+
+    def _part(self, cls: type[msgspec.Struct], made: Mapping[str, object], path: str) -> object:
+        """Make the struct, and keep it for whoever checks relations between parts."""
+        try:
+            part = cls(**made)
+        except ConfigError as error:
+            # A struct that checks how its own fields go together names them as the last word of the path.
+            for problem in error.problems:
+                where = _child(path, problem.path.rpartition(".")[2])
+                self._note(ConfigProblem(path=where, what=problem.what, shape=problem.shape, mend=problem.mend))
             return _BAD
-        part: msgspec.Struct = kind.cls(**made)
         self.parts.append((path, part))
         return part
 

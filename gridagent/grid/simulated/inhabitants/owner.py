@@ -86,9 +86,10 @@ class OwnerParams(CharacterParams, frozen=True, kw_only=True, tag="owner"):
 class Owner:
     """Runs its agent's errands, one after the other."""
 
-    __slots__ = ("_agent", "_errands", "_home", "_params", "_payee", "_praised", "_seat", "_turn")
+    __slots__ = ("_agent", "_called", "_errands", "_home", "_params", "_payee", "_praised", "_seat", "_turn")
 
     PRAISE_GAP_S = 30.0
+    CALL_GAP_S = 300.0
 
     def __init__(self, params: OwnerParams, cast: Cast) -> None:
         self._params = params
@@ -98,6 +99,7 @@ class Owner:
         missing = {errand for errand, what in ((Errand.SIT, self._seat), (Errand.TIP, self._payee)) if not what}
         self._errands = tuple(errand for errand in params.errands if errand not in missing) or (Errand.WAIT,)
         self._praised = Recently()
+        self._called = Recently()
         self._home: Position | None = None
         self._turn = 0
 
@@ -132,6 +134,8 @@ class Owner:
             return [walk_to(somewhere_near(self._home or scene.position, self._params.walk_radius_m, scene))]
         again = Wake(name="errand", after_s=around(scene.rng, self._params.every_s))
         agent = choose_target((self._agent,), scene)
+        if agent is None and not self._called.due("", scene.now, self.CALL_GAP_S):
+            return [again]
         if agent is None:
             call = OfferTeleport(to=self._agent.avatar_id, message="Join me here, please.")
             return [Act(action=call), again]

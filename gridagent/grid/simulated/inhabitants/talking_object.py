@@ -142,5 +142,5 @@ class TalkingObject:
                 return ShowUrl(to=to, url=params.url)
             case Push.ITEM:
                 return OfferItem(to=to, name=params.item, kind="notecard")
-            case Push.IM:
+            case _:
                 return ObjectIm(to=to, text=pick(scene.rng, params.lines) if params.lines else "Touch me!")
