@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from gridagent.config.model import AvatarConfig, Backend, Config, LlmProvider, SimulatedGridConfig
-from gridagent.config.policy import policy_problems, roles_problems
+from gridagent.config.policy_check import policy_problems, roles_problems
 from gridagent.errors import ConfigProblem
 
 __all__ = ("check_rules",)

@@ -101,7 +101,7 @@ _FULL: Final = Denied(code=DenialCode.APPROVALS_FULL, rule="approvals")
 
 
 class Approval:
-    """One parked request; the request holds the ledger's own fresh copy of the action."""
+    """One parked request; its arguments are the canonical bytes, not the action the asker holds."""
 
     __slots__ = (
         "approval_id",

@@ -43,7 +43,7 @@ class BudgetMark(msgspec.Struct, frozen=True, gc=False):
     limit: int
 
 
-class AuditRecord(msgspec.Struct, frozen=True, kw_only=True):
+class AuditRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One row."""
 
     seq: int

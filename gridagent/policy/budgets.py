@@ -190,8 +190,8 @@ def _reckon_shared(bill: list[_Item], lines: tuple[_Line, ...], amount: int, at:
 def _book(item: _Item, at: int) -> BudgetMark:
     """Charge one item; it was reckoned at the same moment, so it cannot fail."""
     line, amount, used, pool, key = item
-    window = line.window if pool is None else _window_of(pool.touch(key, at), line)
-    window.add(at, amount)
+    window = line.window if pool is None else _window_of(pool.touch(key, at), line, at)
+    window.add(amount)
     return line.mark(used, used + amount)
 
 
@@ -344,7 +344,8 @@ class BudgetBook:
                     row = min(enough, key=_length) if enough else max(found, key=_length)
                     window = self._window_for(line, key, at)
                     for end, amount in row.buckets:
-                        window.add(min(end, at), amount)
+                        window.used(min(end, at))
+                        window.add(amount)
 
     def _window_for(self, line: _Line, key: str, at: int) -> Window:
         if line.per in _ADDED_UP:
@@ -352,16 +353,17 @@ class BudgetBook:
         pool = self._peers if line.per is BudgetScope.PEER else self._pools[self._pool_of(key)]
         if key not in pool.accounts and not pool.has_room(at):
             raise LimitExceeded("principals in stored budgets", allowed=BUDGET_PRINCIPALS_MAX)
-        return _window_of(pool.touch(key, at), line)
+        return _window_of(pool.touch(key, at), line, 0)
 
 
 _ADDED_UP: Final = frozenset({BudgetScope.GLOBAL, BudgetScope.STRANGERS})
 
 
-def _window_of(account: _Account, line: _Line) -> Window:
+def _window_of(account: _Account, line: _Line, at: int) -> Window:
     window = account.windows.get(line.index)
     if window is None:
         window = account.windows[line.index] = Window(line.window_s)
+        window.used(at)
     return window
 
 

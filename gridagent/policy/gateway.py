@@ -20,8 +20,7 @@ from gridagent.actions import Action, InDoubt, Outcome, Refused, Resource
 from gridagent.authority import ActionRequest, DenialCode, Origin, Principal, Role
 from gridagent.errors import AuthorityRefused, InternalError, OperatorError
 from gridagent.ids import ApprovalId, EffectKey, Generation
-from gridagent.policy.answers import ANSWER_TO_ENDED, turned_away
-from gridagent.policy.approvals import Approval, ApprovalBook, ApprovalInput
+from gridagent.policy.approvals import Approval, ApprovalInput
 from gridagent.policy.audit import AuditKind, AuditSink, BudgetMark
 from gridagent.policy.authorized import _MINT, AuthorizedAction
 from gridagent.policy.budgets import BudgetBook, BudgetSnapshot, Short
@@ -37,16 +36,17 @@ from gridagent.policy.decisions import (
     NeedsApproval,
     RedeemRefusal,
 )
+from gridagent.policy.desk import Answerer, ApprovalDesk
 from gridagent.policy.journal import Journal
 from gridagent.policy.ledger import EffectRecord, EffectState, Entry, Ledger
 from gridagent.policy.policy import Policy
 from gridagent.policy.rules import CAPACITY, RULES, Question
 from gridagent.policy.status import GatewayStatus
-from gridagent.policy.summary import summarise_for_approval
 
 __all__ = ("Gateway",)
 
 _NOTHING_BUSY: Final[frozenset[Resource]] = frozenset()
+_TRUSTED: Final = Role.TRUSTED.rank
 _DRY: Final = Refused(reason=RedeemRefusal.DRY_RUN.value)
 _TURNED_DOWN: Final = Denied(code=DenialCode.APPROVAL_DENIED, rule="approval")
 _PASSING: Final = frozenset({DenialCode.HELD, DenialCode.NOT_READY, DenialCode.RESOURCE_BUSY, DenialCode.LEDGER_FULL})
@@ -64,15 +64,14 @@ class Gateway:
     """
 
     __slots__ = (
-        "_approvals",
         "_budgets",
+        "_desk",
         "_generation",
         "_held",
         "_journal",
         "_last_generation",
         "_ledger",
         "_policy",
-        "_tokens",
     )
 
     def __init__(
@@ -84,15 +83,14 @@ class Gateway:
         budgets: BudgetSnapshot | None = None,
     ) -> None:
         self._policy = policy
-        self._tokens = tokens
-        self._journal = Journal(audit)
+        self._journal = Journal(audit, policy.version)
         self._budgets = (
             BudgetBook(policy.budgets, pool_of=policy.roles.pool)
             if budgets is None
             else BudgetBook.restore(policy.budgets, budgets, pool_of=policy.roles.pool)
         )
         self._ledger = Ledger()
-        self._approvals = ApprovalBook()
+        self._desk = ApprovalDesk(tokens, self._journal)
         self._generation: Generation | None = None
         self._last_generation = Generation(0)
         self._held = False
@@ -197,14 +195,13 @@ class Gateway:
             request=request,
             canonical=canonical,
             role=question.role,
-            policy=policy.version,
             marks=charged,
             effect=question.effect,
             approval=approved,
         )
         if policy.dry_run:
             self._ledger.remember_dry(entry, _DRY)
-            self._journal.settlement(entry, now, policy=policy.version)
+            self._journal.settlement(entry, now)
         else:
             self._ledger.reserve(entry)
         return Authorized(
@@ -224,7 +221,7 @@ class Gateway:
             verb.charges(canonical.action, question.request.travel_m),
             now,
             key=question.request.principal.key,
-            stranger=question.role.rank < Role.TRUSTED.rank,
+            stranger=question.rank < _TRUSTED,
             peer=getattr(canonical.action, verb.peer) if verb.peer else None,
             commit=commit,
         )
@@ -244,7 +241,6 @@ class Gateway:
             request=request,
             canonical=canonical,
             role=self._policy.roles.role(request.principal, request.origin),
-            policy=self._policy.version,
             marks=marks,
         )
         return denied
@@ -252,26 +248,16 @@ class Gateway:
     def _park(self, question: Question, rule: str, now: Instant) -> Decision:
         """Let a request wait for a person, if it could be carried out at all."""
         request, canonical = question.request, question.canonical
-        earlier = self._approvals.asked_before(question.effect)
+        earlier = self._desk.asked_before(question.effect)
         if isinstance(earlier, Denied):
             return self._deny(earlier, request, canonical, now)
         if earlier is None:
             short = self._charge(question, now, commit=False)
             if isinstance(short, Short):
                 return self._deny(short.denied, request, canonical, now, short.marks)
-            if (full := self._approvals.room_for(request.principal.key)) is not None:
+            if (full := self._desk.room_for(request.principal.key)) is not None:
                 return self._deny(full, request, canonical, now)
-        approval = earlier or Approval(
-            approval_id=ApprovalId(self._tokens()),
-            nonce=self._tokens(),
-            request=msgspec.structs.replace(request, action=canonical.decode()),
-            canonical=canonical,
-            effect=question.effect,
-            rule=rule,
-            summary=summarise_for_approval(canonical.action),
-            expires_at=now.monotonic + self._policy.approval_ttl_s,
-            policy_version=self._policy.version,
-        )
+        approval = earlier or self._desk.open(question, rule, now)
         self._journal.decision(
             "needs_approval",
             now,
@@ -279,12 +265,11 @@ class Gateway:
             request=request,
             canonical=canonical,
             role=question.role,
-            policy=self._policy.version,
             effect=approval.effect,
             approval=approval,
         )
         if earlier is None:
-            self._approvals.park(approval)
+            self._desk.park(approval)
         return NeedsApproval(
             approval_id=approval.approval_id,
             rule=approval.rule,
@@ -312,7 +297,7 @@ class Gateway:
         if entry is None:
             self._refuse(self._ledger.epitaph(handle), generation, now)
         # Hold, close and a new policy kill their handles at once, so none of them need be asked here.
-        if generation != entry.request.generation:
+        if generation != entry.generation:
             self._refuse(RedeemRefusal.STALE_GENERATION, generation, now, entry)
         if now.monotonic >= entry.expires_at:
             self._refuse(RedeemRefusal.EXPIRED, generation, now, entry)
@@ -323,7 +308,7 @@ class Gateway:
     def _refuse(
         self, refusal: RedeemRefusal, generation: Generation, now: Instant, entry: Entry | None = None
     ) -> NoReturn:
-        self._journal.refusal(refusal, now, generation=generation, entry=entry, policy=self._policy.version)
+        self._journal.refusal(refusal, now, generation=generation, entry=entry)
         if entry is not None:
             self._kill((entry,), refusal, now)
         raise AuthorityRefused(refusal.value)
@@ -338,7 +323,7 @@ class Gateway:
         entry = self._ledger.find(effect)
         if entry is None or not self._ledger.settle(entry, outcome):
             return False
-        self._journal.settlement(entry, now, policy=self._policy.version)
+        self._journal.settlement(entry, now)
         return True
 
     def abandon(self, effect: EffectKey, reason: str, now: Instant) -> Outcome | None:
@@ -369,7 +354,7 @@ class Gateway:
         killed = []
         for entry in entries:
             self._ledger.kill(entry, refusal)
-            self._journal.settlement(entry, now, policy=self._policy.version)
+            self._journal.settlement(entry, now)
             killed.append(
                 Ended(
                     how=refusal.value,
@@ -388,9 +373,7 @@ class Gateway:
 
         It must reach nobody else: no observation, no prompt, no log.
         """
-        approval = self._approvals.find(approval_id)
-        waits = approval is not None and approval.state not in ANSWER_TO_ENDED
-        return approval.nonce if approval is not None and waits else None
+        return self._desk.nonce_of(approval_id)
 
     def answer(
         self,
@@ -417,55 +400,28 @@ class Gateway:
         Returns:
             What became of it. Unless it was accepted, nothing changed.
         """
-        role = self._policy.roles.role(by, via)
-        version = self._policy.version
-        approval = self._approvals.find(approval_id)
-        if approval is not None and now.monotonic >= approval.expires_at:
-            self._end_approval(approval, ApprovalInput.EXPIRE, now)
-        code = turned_away(approval, by=by, via=via, role=role, nonce=nonce, approvers=self._policy.approvers)
-        if code is not None or approval is None:
-            said = AnswerCode.UNKNOWN if code is None else code
-            if approval is None:
-                self._journal.note(AuditKind.APPROVAL, said.value, now, policy=version, by=by, via=via, role=role)
+        who = Answerer(by=by, via=via, role=self._policy.roles.role(by, via), nonce=nonce)
+        approval = self._desk.receive(approval_id, who, now, self._policy.approvers)
+        if isinstance(approval, AnswerCode):
+            return ApprovalAnswer(approval_id=approval_id, code=approval)
+        # The arguments are taken from the bytes that were shown, whatever became of any copy since.
+        live = approval.request.generation if self._generation is None else self._generation
+        request = msgspec.structs.replace(approval.request, action=approval.canonical.decode(), generation=live)
+        decision: Decision = _TURNED_DOWN
+        code, given = AnswerCode.DENIED, ApprovalInput.REFUSE
+        if allow:
+            decision = self._decide(request, now, busy, approval)
+            if isinstance(decision, Denied) and decision.code in _PASSING:
+                self._desk.report(approval, AnswerCode.NOT_NOW, who, now)
+                return ApprovalAnswer(
+                    approval_id=approval_id, code=AnswerCode.NOT_NOW, decision=decision, request=request
+                )
+            if isinstance(decision, Authorized):
+                code, given = AnswerCode.ALLOWED, ApprovalInput.CLAIM
             else:
-                self._journal.approval(approval, said.value, now, policy=version, by=by, via=via, role=role)
-            return ApprovalAnswer(approval_id=approval_id, code=said)
-        request = approval.request
-        if not allow:
-            self._approvals.move(approval, ApprovalInput.REFUSE)
-            self._journal.approval(approval, AnswerCode.DENIED.value, now, policy=version, by=by, via=via, role=role)
-            return ApprovalAnswer(
-                approval_id=approval_id, code=AnswerCode.DENIED, accepted=True, decision=_TURNED_DOWN, request=request
-            )
-        if self._generation is not None:
-            request = msgspec.structs.replace(request, generation=self._generation)
-        decision = self._decide(request, now, busy, approval)
-        if isinstance(decision, Denied) and decision.code in _PASSING:
-            said, accepted = AnswerCode.NOT_NOW, False
-        else:
-            allowed = isinstance(decision, Authorized)
-            said, accepted = AnswerCode.ALLOWED if allowed else AnswerCode.REFUSED, True
-            self._approvals.move(approval, ApprovalInput.ALLOW)
-            self._approvals.move(approval, ApprovalInput.CLAIM if allowed else ApprovalInput.REFUSE)
-        self._journal.approval(approval, said.value, now, policy=version, by=by, via=via, role=role)
-        return ApprovalAnswer(approval_id=approval_id, code=said, accepted=accepted, decision=decision, request=request)
-
-    def _end_approval(self, approval: Approval, given: ApprovalInput, now: Instant) -> Ended | None:
-        if approval.state in ANSWER_TO_ENDED:
-            return None
-        self._approvals.move(approval, given)
-        how = approval.state.value
-        self._journal.approval(approval, how, now, policy=self._policy.version)
-        return Ended(
-            how=how,
-            correlation=approval.request.correlation,
-            approval_id=approval.approval_id,
-            action=approval.canonical.action,
-        )
-
-    def _end_approvals(self, approvals: Iterable[Approval], given: ApprovalInput, now: Instant) -> tuple[Ended, ...]:
-        ended = (self._end_approval(approval, given, now) for approval in approvals)
-        return tuple(one for one in ended if one is not None)
+                code = AnswerCode.REFUSED
+        self._desk.answered(approval, given, code, who, now)
+        return ApprovalAnswer(approval_id=approval_id, code=code, accepted=True, decision=decision, request=request)
 
     def cancel_cause(self, cause: str, now: Instant) -> tuple[Ended, ...]:
         """End everything a cancelled turn still has open: approvals, and authorisations nobody redeemed.
@@ -473,12 +429,8 @@ class Gateway:
         Returns:
             What was ended. What was sent already can't be called back.
         """
-        approvals = [approval for approval in self._approvals.waiting() if approval.request.cause == cause]
         entries = [entry for entry in self._ledger.unredeemed() if entry.request.cause == cause]
-        return (
-            *self._end_approvals(approvals, ApprovalInput.CANCEL, now),
-            *self._kill(entries, RedeemRefusal.CANCELLED, now),
-        )
+        return (*self._desk.end_of_cause(cause, now), *self._kill(entries, RedeemRefusal.CANCELLED, now))
 
     # --- hold, time, policy -----------------------------------------------------------------------
 
@@ -495,28 +447,24 @@ class Gateway:
         """
         if not self._held:
             self._held = True
-            self._journal.note(AuditKind.HOLD, "held", now, policy=self._policy.version)
+            self._journal.note(AuditKind.HOLD, "held", now)
         return self._kill(self._ledger.unredeemed(), RedeemRefusal.HELD, now)
 
     def release(self, now: Instant) -> None:
         """Let the avatar act again; what died of the hold stays dead."""
         if self._held:
             self._held = False
-            self._journal.note(AuditKind.HOLD, "released", now, policy=self._policy.version)
+            self._journal.note(AuditKind.HOLD, "released", now)
 
     def expire(self, now: Instant) -> tuple[Ended, ...]:
         """End every approval and authorisation whose time is up."""
-        approvals = [approval for approval in self._approvals.waiting() if now.monotonic >= approval.expires_at]
         entries = [entry for entry in self._ledger.unredeemed() if now.monotonic >= entry.expires_at]
-        return (
-            *self._end_approvals(approvals, ApprovalInput.EXPIRE, now),
-            *self._kill(entries, RedeemRefusal.EXPIRED, now),
-        )
+        return (*self._desk.end_due(now), *self._kill(entries, RedeemRefusal.EXPIRED, now))
 
     def next_deadline(self) -> float | None:
         """Return when `expire` has something to do next, in monotonic seconds."""
-        first = (self._approvals.first_to_expire(), self._ledger.first_to_expire())
-        return min((one.expires_at for one in first if one is not None), default=None)
+        due = (self._desk.next_deadline(), self._ledger.next_deadline())
+        return min((at for at in due if at is not None), default=None)
 
     def replace_policy(self, policy: Policy, now: Instant) -> tuple[ApprovalId, ...]:
         """Put another policy in force; what was decided or asked under the old one no longer counts.
@@ -534,10 +482,11 @@ class Gateway:
         if policy.version == self._policy.version:
             return ()
         self._policy = policy
+        self._journal.policy = policy.version
         self._budgets = self._budgets.under(policy.budgets)
-        self._journal.note(AuditKind.POLICY, "replaced", now, policy=policy.version)
+        self._journal.note(AuditKind.POLICY, "replaced", now)
         self._kill(self._ledger.unredeemed(), RedeemRefusal.SUPERSEDED, now)
-        ended = self._end_approvals(self._approvals.waiting(), ApprovalInput.SUPERSEDE, now)
+        ended = self._desk.end_all(ApprovalInput.SUPERSEDE, now)
         return tuple(one.approval_id for one in ended if one.approval_id is not None)
 
     # --- looking ----------------------------------------------------------------------------------
@@ -560,7 +509,7 @@ class Gateway:
             dry_run=self._policy.dry_run,
             budgets=self._budgets.gauges(),
             principals=self._budgets.principals(),
-            approvals=self._approvals.views(),
+            approvals=self._desk.views(),
             open_effects=self._ledger.open_count(),
             in_doubt=self._ledger.in_doubt(),
             decisions=dict(self._journal.tally),

@@ -25,12 +25,14 @@ class Journal:
 
     Args:
         sink: takes each row; one that raises stops what was being decided, and leaves a gap in ``seq``.
+        policy: version of the policy in force; changed when the policy is.
     """
 
-    __slots__ = ("_seq", "_sink", "tally")
+    __slots__ = ("_seq", "_sink", "policy", "tally")
 
-    def __init__(self, sink: AuditSink) -> None:
+    def __init__(self, sink: AuditSink, policy: str) -> None:
         self._sink = sink
+        self.policy = policy
         self._seq = 0
         self.tally: Counter[str] = Counter()
         """How often each decision was given, by its code; one entry a code."""
@@ -44,7 +46,6 @@ class Journal:
         request: ActionRequest,
         canonical: Canonical | None,
         role: Role,
-        policy: str,
         marks: tuple[BudgetMark, ...] = (),
         effect: EffectKey | None = None,
         approval: Approval | None = None,
@@ -73,20 +74,18 @@ class Journal:
                 correlation=request.correlation,
                 cause=request.cause,
                 ordinal=request.ordinal,
-                policy=policy,
+                policy=self.policy,
             )
         )
 
-    def settlement(self, entry: Entry, now: Instant, *, policy: str) -> None:
+    def settlement(self, entry: Entry, now: Instant) -> None:
         """Record how an effect ended, or that it is in doubt."""
-        self._effect(AuditKind.SETTLEMENT, entry.state.value, entry, now, policy)
+        self._effect(AuditKind.SETTLEMENT, entry.state.value, entry, now)
 
-    def refusal(
-        self, refusal: RedeemRefusal, now: Instant, *, generation: Generation, entry: Entry | None, policy: str
-    ) -> None:
+    def refusal(self, refusal: RedeemRefusal, now: Instant, *, generation: Generation, entry: Entry | None) -> None:
         """Record that a handle was not honoured."""
         if entry is not None:
-            self._effect(AuditKind.REDEEM_REFUSED, refusal.value, entry, now, policy)
+            self._effect(AuditKind.REDEEM_REFUSED, refusal.value, entry, now)
             return
         self._seq += 1
         self._sink(
@@ -96,7 +95,7 @@ class Journal:
                 kind=AuditKind.REDEEM_REFUSED,
                 code=refusal.value,
                 generation=generation,
-                policy=policy,
+                policy=self.policy,
             )
         )
 
@@ -106,7 +105,6 @@ class Journal:
         code: str,
         now: Instant,
         *,
-        policy: str,
         by: Principal | None = None,
         via: Origin | None = None,
         role: Role | None = None,
@@ -134,7 +132,7 @@ class Journal:
                 correlation=request.correlation,
                 cause=request.cause,
                 ordinal=request.ordinal,
-                policy=policy,
+                policy=self.policy,
             )
         )
 
@@ -144,7 +142,6 @@ class Journal:
         code: str,
         now: Instant,
         *,
-        policy: str,
         by: Principal | None = None,
         via: Origin | None = None,
         role: Role | None = None,
@@ -160,11 +157,11 @@ class Journal:
                 who="" if by is None else by.key,
                 role=role,
                 origin=via,
-                policy=policy,
+                policy=self.policy,
             )
         )
 
-    def _effect(self, kind: AuditKind, code: str, entry: Entry, now: Instant, policy: str) -> None:
+    def _effect(self, kind: AuditKind, code: str, entry: Entry, now: Instant) -> None:
         request = entry.request
         self._seq += 1
         self._sink(
@@ -186,6 +183,6 @@ class Journal:
                 correlation=request.correlation,
                 cause=request.cause,
                 ordinal=request.ordinal,
-                policy=policy,
+                policy=self.policy,
             )
         )

@@ -72,7 +72,7 @@ _INPUT_OF: Final[dict[type, EffectInput]] = {
 }
 
 
-class EffectRecord(msgspec.Struct, frozen=True, kw_only=True):
+class EffectRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a redeemed handle stood for; handed out once."""
 
     effect: EffectKey
@@ -89,7 +89,18 @@ class EffectRecord(msgspec.Struct, frozen=True, kw_only=True):
 class Entry:
     """One effect while it is remembered."""
 
-    __slots__ = ("canonical", "effect", "expires_at", "handle", "outcome", "request", "role", "rule", "state")
+    __slots__ = (
+        "canonical",
+        "effect",
+        "expires_at",
+        "generation",
+        "handle",
+        "outcome",
+        "request",
+        "role",
+        "rule",
+        "state",
+    )
 
     def __init__(
         self,
@@ -105,6 +116,7 @@ class Entry:
         self.effect = effect
         self.canonical = canonical
         self.request = request
+        self.generation = request.generation
         self.role = role
         self.rule = rule
         self.handle = handle
@@ -123,7 +135,7 @@ class Entry:
             effect=self.effect,
             action=self.canonical.decode(),
             capability=self.canonical.verb.capability,
-            generation=self.request.generation,
+            generation=self.generation,
             deadline_s=self.canonical.verb.deadline_s,
             correlation=self.request.correlation,
             cause=self.request.cause,
@@ -180,9 +192,10 @@ class Ledger:
         """Return every effect whose handle is alive, the first to expire first."""
         return tuple(self._handles.values())
 
-    def first_to_expire(self) -> Entry | None:
-        """Return the effect whose handle expires next."""
-        return next(iter(self._handles.values()), None)
+    def next_deadline(self) -> float | None:
+        """Return when the next handle expires, in monotonic seconds."""
+        first = next(iter(self._handles.values()), None)
+        return None if first is None else first.expires_at
 
     def open_count(self) -> int:
         """Return how many effects are reserved or sent."""
@@ -242,11 +255,6 @@ class Ledger:
             self._bury(entry.handle, RedeemRefusal.SETTLED)
         self._end(entry, given, outcome)
         return True
-
-    def shorten(self, expires_at: float) -> None:
-        """Let no live handle outlast this monotonic moment; keeps the order in which they expire."""
-        for entry in self._handles.values():
-            entry.expires_at = min(entry.expires_at, expires_at)
 
     def _end(self, entry: Entry, given: EffectInput, outcome: Outcome) -> None:
         entry.state = EFFECT.step(entry.state, given)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
+from functools import partial
 from typing import Final, TypeAlias
 
 from gridagent.actions import Action
@@ -29,6 +30,8 @@ def fold(text: str) -> str:
     NFKC, case folding, and no control, format or combining characters; letters of other scripts that
     look alike stay apart, so a block list over free text is a fence and not a wall.
     """
+    if text.isascii() and text.isprintable():
+        return text.lower()  # nothing else would change
     plain = unicodedata.normalize("NFKD", text)
     return unicodedata.normalize(
         "NFKC", "".join(c for c in plain if unicodedata.category(c) not in _INVISIBLE)
@@ -60,24 +63,47 @@ def _matcher(pattern: Pattern) -> Matcher:
         ValueError: none is set; a checked section never gets here.
     """
     if pattern.over is not None:
-        over = pattern.over
-        return lambda value: isinstance(value, int | float) and value > over
+        return partial(_over, pattern.over)
     if pattern.under is not None:
-        under = pattern.under
-        return lambda value: isinstance(value, int | float) and value < under
+        return partial(_under, pattern.under)
     if pattern.longer_than is not None:
-        longest = pattern.longer_than
-        return lambda value: any(len(text.encode()) > longest for text in _texts(value))
+        return partial(_longer_than, pattern.longer_than)
     if pattern.contains is not None:
-        parts = tuple(fold(part) for part in pattern.contains)
-        return lambda value: any(part in folded for folded in map(fold, _texts(value)) for part in parts)
+        return partial(_contains, tuple(fold(part) for part in pattern.contains))
     if pattern.any_of is not None:
-        blocked = frozenset(fold(text) for text in pattern.any_of)
-        return lambda value: any(fold(text) in blocked for text in _texts(value))
+        return partial(_any_of, frozenset(fold(text) for text in pattern.any_of))
     if pattern.none_of is not None:
-        allowed = frozenset(pattern.none_of)
-        return lambda value: any(text not in allowed for text in _texts(value))
+        return partial(_none_of, frozenset(pattern.none_of))
     raise ValueError("a pattern needs one matcher")
+
+
+def _over(limit: float, value: object) -> bool:
+    return isinstance(value, int | float) and value > limit
+
+
+def _under(limit: float, value: object) -> bool:
+    return isinstance(value, int | float) and value < limit
+
+
+def _longer_than(size: int, value: object) -> bool:
+    return any(len(text.encode()) > size for text in _texts(value))
+
+
+def _contains(parts: tuple[str, ...], value: object) -> bool:
+    for text in _texts(value):
+        folded = fold(text)
+        for part in parts:
+            if part in folded:
+                return True
+    return False
+
+
+def _any_of(blocked: frozenset[str], value: object) -> bool:
+    return any(fold(text) in blocked for text in _texts(value))
+
+
+def _none_of(allowed: frozenset[str], value: object) -> bool:
+    return any(text not in allowed for text in _texts(value))
 
 
 def _texts(value: object) -> tuple[str, ...]:

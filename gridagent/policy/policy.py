@@ -27,9 +27,8 @@ from gridagent.config.policy import (
     Preset,
     RolesSection,
     TaintVerdict,
-    policy_problems,
-    roles_problems,
 )
+from gridagent.config.policy_check import policy_problems, roles_problems
 from gridagent.errors import ConfigError
 from gridagent.policy.patterns import CompiledPattern
 from gridagent.policy.presets import BASE, PRESETS

@@ -38,7 +38,19 @@ Finding: TypeAlias = Denied | Ask | None
 class Question:
     """Everything the rules may look at; they change nothing in it."""
 
-    __slots__ = ("busy", "canonical", "effect", "held", "ledger", "live", "policy", "request", "role", "withdraws")
+    __slots__ = (
+        "busy",
+        "canonical",
+        "effect",
+        "held",
+        "ledger",
+        "live",
+        "policy",
+        "rank",
+        "request",
+        "role",
+        "withdraws",
+    )
 
     def __init__(
         self,
@@ -61,6 +73,7 @@ class Question:
         self.held = held
         self.busy = busy
         self.role: Role = policy.roles.role(request.principal, request.origin)
+        self.rank = self.role.rank
         self.withdraws: bool = canonical.verb.withdraws(canonical.action)
         """The action only ends or declines something; it is never dangerous to let through."""
 
@@ -104,7 +117,7 @@ def origin_may_cause(question: Question) -> Finding:
 def matrix(question: Question) -> Finding:
     """The door must let this role through for this capability; what isn't listed is denied (Spec: POL-4)."""
     least, rule = question.policy.cells[question.request.origin][question.canonical.verb.capability]
-    if question.role.rank >= least:
+    if question.rank >= least:
         return None
     code = DenialCode.ORIGIN_MAY_NOT if least >= _ADMITS_NOBODY else DenialCode.ROLE_TOO_LOW
     return Denied(code=code, rule=rule)

@@ -77,9 +77,8 @@ class Window:
             self._roll(bucket)
         return self._total
 
-    def add(self, at: int, amount: int) -> None:
-        """Count ``amount`` at this moment."""
-        self.used(at)
+    def add(self, amount: int) -> None:
+        """Count ``amount`` at the moment `used` was last asked for."""
         self._counts[self._head % (BUCKETS + 1)] += amount
         self._total += amount
 
