@@ -59,14 +59,14 @@ class Witness:
         self._outcome = None
         until = self.world.now + action.spec.deadline_s
         self.world.perform(self.avatar_id, action, self.world.now, reference)
-        while not self._settled():
+        while self._verdict() is None:
             due = self.world.next_timer()
             if due is None or due > until:
                 self.world.advance(until)
                 break
             self.world.advance(due)
         self._waiting = None
-        return InDoubt(reason="no_evidence") if self._outcome is None else self._outcome
+        return self._verdict() or InDoubt(reason="no_evidence")
 
     def pass_time(self, seconds: float) -> None:
         """Let the world move on."""
@@ -80,8 +80,8 @@ class Witness:
         """Log out."""
         self.world.logout(self.avatar_id, self.world.now, self.session)
 
-    def _settled(self) -> bool:
-        return self._outcome is not None
+    def _verdict(self) -> Outcome | None:
+        return self._outcome
 
     def _on_event(self, event: GridEvent) -> None:
         self.events.append(event)
