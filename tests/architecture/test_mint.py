@@ -1,4 +1,4 @@
-"""One place mints authority, and nothing else can make a handle."""
+"""One place mints authority, nothing else can make a handle, and each backend redeems at one place."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ from tests.architecture.source_tree import Module, dotted, imported_names, modul
 MINT = "gridagent/policy/gateway.py"
 PROOF = "gridagent/policy/authorized.py"
 HANDLE = "gridagent.policy.authorized.AuthorizedAction"
+REDEEMERS: dict[str, str] = {
+    # path → why a handle is used up there, once
+    "gridagent/session/actor.py": "gives a backend its `redeem`, bound to the generation and the clock",
+    "gridagent/grid/puppet.py": "the backend that tests drive by hand",
+    "gridagent/grid/simulated/backend.py": "the simulated backend's one `apply`",
+}
 NAMES = frozenset({HANDLE, "gridagent.policy.AuthorizedAction"})
 
 
@@ -48,6 +54,15 @@ def key_holders(module: Module) -> list[str]:
     ]
 
 
+def redeems(module: Module) -> list[str]:
+    """Find every call that uses a handle up."""
+    return [
+        module.finding(node, "redeems a handle")
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2].lstrip("_") == "redeem"
+    ]
+
+
 def test_authority_is_minted_at_one_place() -> None:
     """Exactly one call in the packages makes a handle, and it stands in the gateway. Spec: POL-1, POL-2."""
     found = [finding for module in modules_of_packages() for finding in mints(module)]
@@ -58,6 +73,13 @@ def test_nobody_else_holds_the_key() -> None:
     """The mint's key is named by the proof and the gateway only. Spec: POL-2."""
     others = [module for module in modules_of_packages() if module.path not in {MINT, PROOF}]
     assert not report(finding for module in others for finding in key_holders(module))
+
+
+def test_each_backend_redeems_at_one_place() -> None:
+    """A handle is used up at one call of each backend and nowhere else outside the policy. Spec: POL-1, POL-2."""
+    outside = [module for module in modules_of_packages() if not module.path.startswith("gridagent/policy/")]
+    found = [finding for module in outside for finding in redeems(module)]
+    assert sorted(finding.partition(":")[0] for finding in found) == sorted(REDEEMERS), report(found)
 
 
 @pytest.mark.parametrize(
@@ -78,3 +100,8 @@ def test_the_rule_sees_a_stolen_key() -> None:
     """Importing the key or reading it off the module is found."""
     assert key_holders(sample("from gridagent.policy.authorized import _MINT"))
     assert key_holders(sample("from gridagent.policy import authorized\nauthorized._MINT"))
+
+
+def test_the_rule_sees_a_second_redeem() -> None:
+    """Calling the port's function or the gateway's own is found, and so is a second call."""
+    assert len(redeems(sample("def f(self, h): self._redeem(h); redeem(h); gateway.redeem(h)"))) == 3
