@@ -445,8 +445,7 @@ class Supervisor:
         if self._children.get(child.spec.name) is child:
             del self._children[child.spec.name]
         child.gone.set()
-        if not self._children:
-            self._empty.unpark_all()
+        self._empty.unpark_all()
 
 
 def open_supervisor(

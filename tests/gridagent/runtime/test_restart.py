@@ -133,6 +133,11 @@ def test_going_down_without_having_been_up_changes_nothing():
     backoff.next_delay(Random(1))
     backoff.note_down(1_000.0)
     assert backoff.ceiling_s == 2.0
+    backoff.note_up(1_001.0)
+    backoff.note_down(1_002.0)
+    backoff.next_delay(Random(1))
+    backoff.note_down(2_000.0)
+    assert backoff.ceiling_s == 2.0
 
 
 def test_a_fresh_backoff_has_the_times_and_no_history():

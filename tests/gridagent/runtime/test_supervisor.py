@@ -152,6 +152,34 @@ async def test_waits_between_runs_grow_and_are_reported(autojump_clock):
     assert [row.ran_s for row in exits] == pytest.approx([1.0] * 4)
 
 
+async def test_waits_start_small_again_after_a_healthy_run(autojump_clock):
+    """A run as long as ``healthy_after_s`` forgets the failures before it. Spec: SUP-6, SUP-7."""
+    exits: list[ChildExit] = []
+    lives = iter([1.0] * 5 + [60.0] + [1.0])
+    ceilings = iter([1.0, 2.0, 4.0, 8.0, 8.0, 1.0, 2.0])
+
+    class Top(Random):
+        """Draws the ceiling itself."""
+
+        def uniform(self, a: float, b: float) -> float:
+            return b
+
+    async def run() -> None:
+        await trio.sleep(next(lives, 60.0))
+        raise ZeroDivisionError
+
+    async with open_supervisor(
+        RestartIntensity(max_restarts=100, window_s=30.0),
+        clock=SimulatedClock(),
+        rng=Top(),
+        backoff=Backoff(1.0, 8.0, 60.0),
+        on_exit=exits.append,
+    ) as supervisor:
+        supervisor.start(child("a", run))
+        await trio.sleep(150)
+    assert [row.restart_in_s for row in exits[:7]] == list(ceilings)
+
+
 async def test_a_child_that_fails_without_a_checkpoint_does_not_stop_the_others(autojump_clock):
     """One bad child takes neither the loop nor its neighbours. Spec: SUP-7."""
     exits: list[ChildExit] = []
