@@ -1,0 +1,358 @@
+"""The composition root: from a configuration to running avatars, and the only namer of concrete adapters.
+
+Owns what is built of what: scenario, world and grid; one policy, mind, backend factory and reloader an
+avatar. `prepare` finds everything that is wrong before anything runs; `open_running` runs what it made.
+Opens no terminal, takes no signal and writes no file: the commands do that around it.
+
+Invariant: after `prepare` returned, nothing about the configuration can fail any more (Spec: CFG-1).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import attrs
+import msgspec
+
+from gridagent.config.files import absolute_path, read_file
+from gridagent.config.load import parse_config
+from gridagent.config.model import AvatarConfig, Backend, Config, FailureRule, LlmProvider, LogLevel
+from gridagent.config.policy import PolicySection, Preset, RolesSection
+from gridagent.config.reload import diff_for_reload
+from gridagent.errors import ConfigError, ConfigProblem
+from gridagent.grid.simulated.faults import Faults
+from gridagent.grid.simulated.grid import SimulatedGrid, open_simulated_grid
+from gridagent.grid.simulated.inhabitants.owner import OwnerParams
+from gridagent.grid.simulated.scenario import DEFAULT_SCENARIO, load_shipped, parse_scenario
+from gridagent.grid.simulated.scenario_build import build_world
+from gridagent.grid.simulated.scenario_format import AvatarSpec as Account
+from gridagent.grid.simulated.scenario_format import Scenario
+from gridagent.grid.simulated.scenario_timeline import set_timeline
+from gridagent.ids import AvatarId, AvatarKey
+from gridagent.limits import SCENARIO_FILE_MAX_BYTES
+from gridagent.policy import Policy
+from gridagent.presence import ReflexMind
+from gridagent.runtime.deterministic import SimulatedIds, SimulatedRandomness
+from gridagent.runtime.ports import Ports
+from gridagent.runtime.restart import RestartIntensity
+from gridagent.service import AuditTrail, AvatarSpec, Service, open_service
+from gridagent.session import OnBackendFailure, Reloaded, SessionSettings
+from gridagent.session.reconnect import ReconnectDelays
+
+__all__ = ("Prepared", "Running", "demonstration", "open_running", "prepare")
+
+LogError: TypeAlias = Callable[[str, BaseException], None]
+SetLevel: TypeAlias = Callable[[LogLevel], None]
+
+_KEY_UNFIT: Final = re.compile(r"[^a-z0-9_-]+")
+
+
+@attrs.frozen(kw_only=True)
+class _Avatar:
+    """One avatar, checked and ready to be made."""
+
+    key: AvatarKey
+    account_id: AvatarId
+    settings: SessionSettings
+    policy: Policy
+    names: tuple[str, ...]
+    authorised: frozenset[AvatarId]
+
+
+@attrs.frozen(kw_only=True)
+class Prepared:
+    """A configuration in which everything holds together."""
+
+    config: Config
+    scenario: Scenario
+    seed: int
+    avatars: tuple[_Avatar, ...]
+    demonstration: bool
+    """Nobody chose who is whose: the scenario did (see `demonstration`)."""
+
+
+@attrs.frozen(kw_only=True)
+class Running:
+    """What runs while `open_running` lasts."""
+
+    service: Service
+    grid: SimulatedGrid
+    prepared: Prepared
+
+
+def prepare(
+    config: Config, *, scenario: str | None = None, seed: int | None = None, demonstrate: bool = False
+) -> Prepared:
+    """Load and check everything a configuration names.
+
+    Args:
+        config: as it was loaded.
+        scenario: a shipped scenario's name, or the path of a file; takes the place of the configured one.
+        seed: takes the place of the configured one.
+        demonstrate: fill in what the configuration leaves at its defaults from the scenario.
+
+    Raises:
+        ConfigError: with every problem.
+        OperatorError: no shipped scenario is called that.
+    """
+    story = _scenario(config, scenario)
+    if demonstrate:
+        config = demonstration(config, story)
+    problems = [*_not_yet(config), *_accounts_missing(config, story)]
+    if problems:
+        raise ConfigError(tuple(problems))
+    chosen = config.grid.simulated.seed
+    default = type(config.grid.simulated)().seed
+    # The scenario's own seed counts unless somebody chose another.
+    told = story.seed if chosen == default else chosen
+    return Prepared(
+        config=config,
+        scenario=story,
+        seed=told if seed is None else seed,
+        avatars=tuple(
+            _avatar(config, story, AvatarKey(key), avatar, index)
+            for index, (key, avatar) in enumerate(config.avatars.items())
+        ),
+        demonstration=demonstrate,
+    )
+
+
+def demonstration(config: Config, scenario: Scenario) -> Config:
+    """Fill what nobody configured from the scenario: its avatars, the guide's policy, and the owner who lives there.
+
+    So that the first run shows an avatar that is spoken to, obeys its owner and refuses strangers. Whatever
+    the configuration says wins.
+    """
+    plain = Config()
+    changes: dict[str, object] = {}
+    if config.avatars == plain.avatars:
+        changes["avatars"] = {_key_of(account.name): _configured(account.name) for account in scenario.agents()}
+    if config.policy == plain.policy:
+        changes["policy"] = PolicySection(preset=Preset.GUIDE)
+    if config.roles == plain.roles:
+        owners = (spec for spec in scenario.avatars if isinstance(spec.character, OwnerParams))
+        changes["roles"] = RolesSection(owners=tuple(scenario.avatar_id(spec) for spec in owners))
+    return msgspec.structs.replace(config, **changes)
+
+
+def _key_of(name: str) -> AvatarKey:
+    key = _KEY_UNFIT.sub("-", name.split(maxsplit=1)[0].casefold()).strip("-_")
+    return AvatarKey(key[:64] or "avatar")
+
+
+def _configured(name: str) -> AvatarConfig:
+    first, _, last = name.partition(" ")
+    return AvatarConfig(first_name=first, last_name=last or "Resident")
+
+
+# --- what must hold -------------------------------------------------------------------------------
+
+
+def _scenario(config: Config, chosen: str | None) -> Scenario:
+    simulated = config.grid.simulated
+    if chosen is not None and (chosen.endswith(".json") or "/" in chosen):
+        return _from_file(absolute_path(chosen, base=Path.cwd(), environ={}) or Path(chosen))
+    if chosen is None and simulated.scenario_file is not None:
+        return _from_file(Path(simulated.scenario_file))
+    return load_shipped(chosen or simulated.scenario or DEFAULT_SCENARIO)
+
+
+def _from_file(path: Path) -> Scenario:
+    content = read_file(path, max_bytes=SCENARIO_FILE_MAX_BYTES, holds_secret=False, where="$")
+    return parse_scenario(content.data, str(path))
+
+
+def _not_yet(config: Config) -> Sequence[ConfigProblem]:
+    """What the configuration can say and this version cannot do; better refused than quietly done otherwise."""
+    problems = []
+    if config.grid.backend is Backend.LIVE:
+        problems.append(
+            ConfigProblem(
+                path="$.grid.backend",
+                what="no live transport is installed",
+                shape="",
+                mend="set it to simulated, or install one",
+            )
+        )
+    if config.llm.provider is not LlmProvider.OFFLINE:
+        problems.append(
+            ConfigProblem(
+                path="$.llm.provider",
+                what=f"this version has no adapter for {config.llm.provider.value}",
+                shape="",
+                mend="set it to offline",
+            )
+        )
+    return problems
+
+
+def _accounts_missing(config: Config, scenario: Scenario) -> Sequence[ConfigProblem]:
+    if config.grid.backend is not Backend.SIMULATED:
+        return ()
+    known = ", ".join(account.name for account in scenario.agents()) or "none"
+    return [
+        ConfigProblem(
+            path=f"$.avatars.{key}",
+            what=f"the scenario {scenario.name} has no account for an avatar of this name",
+            shape="",
+            mend=f"set first_name and last_name to one of: {known}",
+        )
+        for key, avatar in config.avatars.items()
+        if _account(scenario, avatar) is None
+    ]
+
+
+def _account(scenario: Scenario, avatar: AvatarConfig) -> Account | None:
+    wanted = f"{avatar.first_name} {avatar.last_name}".casefold()
+    return next((each for each in scenario.agents() if each.name.casefold() == wanted), None)
+
+
+# --- one avatar -----------------------------------------------------------------------------------
+
+
+def _avatar(config: Config, scenario: Scenario, key: AvatarKey, avatar: AvatarConfig, index: int) -> _Avatar:
+    account = _account(scenario, avatar)
+    assert account is not None  # noqa: S101 - `_accounts_missing` came first
+    roles = avatar.roles or config.roles
+    return _Avatar(
+        key=key,
+        account_id=scenario.avatar_id(account),
+        settings=_settings(config, key, index),
+        policy=_policy(config, key),
+        names=(avatar.first_name, f"{avatar.first_name} {avatar.last_name}", *avatar.aliases),
+        authorised=frozenset(AvatarId(each) for each in (*roles.owners, *roles.trusted)),
+    )
+
+
+def _policy(config: Config, key: str) -> Policy:
+    avatar = config.avatars[AvatarKey(key)]
+    section = avatar.policy or config.policy
+    if avatar.dry_run:
+        section = msgspec.structs.replace(section, dry_run=True)
+    return Policy(section, avatar.roles or config.roles)
+
+
+def _settings(config: Config, key: AvatarKey, index: int) -> SessionSettings:
+    session, reconnect = config.session, config.reconnect
+    fails = config.failure_rule is FailureRule.FAIL
+    return SessionSettings(
+        key=key,
+        on_backend_failure=OnBackendFailure.FAIL if fails else OnBackendFailure.RECONNECT,
+        start_after_s=index * session.login_stagger_s,
+        grid_events_max=config.queues.grid_events,
+        controls_max=config.queues.controls,
+        observables_max=config.queues.observables,
+        shutdown_timeout_s=session.shutdown_timeout_s,
+        logout_timeout_s=session.logout_timeout_s,
+        delays=ReconnectDelays(
+            short_wait_s=reconnect.short_wait_s,
+            long_wait_s=reconnect.long_wait_s,
+            stay_away_s=reconnect.stay_away_s,
+            backoff_base_s=reconnect.backoff_base_s,
+            backoff_cap_s=reconnect.backoff_cap_s,
+            healthy_after_s=session.healthy_after_s,
+        ),
+        fault_intensity=RestartIntensity(max_restarts=session.max_restarts, window_s=session.restart_window_s),
+    )
+
+
+class _Reloading:
+    """Reads a new configuration for one avatar and says what of it holds from now on."""
+
+    __slots__ = ("_base", "_config", "_environ", "_key", "_set_level")
+
+    def __init__(
+        self, config: Config, key: AvatarKey, *, environ: Mapping[str, str], base: Path | None, set_level: SetLevel
+    ) -> None:
+        self._config = config
+        self._key = key
+        self._environ = environ
+        self._base = base
+        self._set_level = set_level
+
+    def __call__(self, data: bytes) -> Reloaded:
+        """Take over what can change live; see `gridagent.config.reload.RULES`."""
+        try:
+            new = parse_config(data, self._environ, base=self._base)
+        except ConfigError as error:
+            more = len(error.problems) - 1
+            return Reloaded(problem=f"{error.problems[0]}" + (f" (and {more} more)" if more else ""))
+        plan = diff_for_reload(self._config, new)
+        taken = [path for path in plan.live if self._is_mine(path) and self._takes(path)]
+        left = [path for path in plan.live if self._is_mine(path) and not self._takes(path)]
+        self._config = plan.config
+        if "log.level" in taken:
+            self._set_level(plan.config.log.level)
+        policy = _policy(plan.config, self._key) if any(path != "log.level" for path in taken) else None
+        refused = [path for path, _ in plan.refused if self._is_mine(path)]
+        return Reloaded(policy=policy, refused=tuple(refused + left))
+
+    def _is_mine(self, path: str) -> bool:
+        return not path.startswith("avatars.") or path.split(".")[1] == self._key
+
+    def _takes(self, path: str) -> bool:
+        """Tell whether a session of this version can take the change over without a restart."""
+        mine = f"avatars.{self._key}"
+        return path in {"policy", "log.level", f"{mine}.policy", f"{mine}.dry_run"}
+
+
+def _keep_level(level: LogLevel) -> None:
+    """Have no log whose level could change."""
+
+
+# --- running ----------------------------------------------------------------------------------------
+
+
+def _ignore(code: str, error: BaseException) -> None:
+    """Log nowhere."""
+
+
+@asynccontextmanager
+async def open_running(
+    prepared: Prepared,
+    *,
+    ports: Ports,
+    log_error: LogError = _ignore,
+    audit: AuditTrail | None = None,
+    set_level: SetLevel = _keep_level,
+    environ: Mapping[str, str] | None = None,
+    base: Path | None = None,
+    faults: Faults | None = None,
+) -> AsyncIterator[Running]:
+    """Run a prepared configuration until the block is left.
+
+    Args:
+        prepared: from `prepare`.
+        ports: clock, randomness and ids of the service; the simulated world follows from the seed alone.
+        log_error: takes a stable code and an error.
+        audit: where decisions are recorded; None keeps the newest in memory.
+        set_level: changes the log's level on a reload.
+        environ: variables that a reloaded configuration is laid under; None means none.
+        base: directory that relative paths of a reloaded configuration start from.
+        faults: knobs of the simulated grid.
+
+    Cancellation: the same orderly stop, bounded by each avatar's shutdown time-out.
+    """
+    randomness = SimulatedRandomness(prepared.seed)
+    ids = SimulatedIds(randomness.stream("world.ids"))
+    world = build_world(prepared.scenario, rng=randomness.stream("world"), ids=ids.uuid)
+    async with open_simulated_grid(world, ports=ports, faults=faults) as grid:
+        set_timeline(prepared.scenario, world, grid.hands, now=grid.now())
+        reloading = partial(_Reloading, environ=environ or {}, base=base, set_level=set_level)
+        specs = [
+            AvatarSpec(
+                settings=avatar.settings,
+                policy=avatar.policy,
+                mind=ReflexMind(avatar.names, avatar.authorised),
+                backend=grid.backend_factory(avatar.account_id),
+                reload=reloading(prepared.config, avatar.key),
+            )
+            for avatar in prepared.avatars
+        ]
+        async with open_service(specs, ports=ports, log_error=log_error, audit=audit) as service:
+            yield Running(service=service, grid=grid, prepared=prepared)

@@ -1,0 +1,204 @@
+"""What may be written to a terminal, and how it is written without ever holding the avatars up.
+
+Owns two things. `shown` makes text from the grid safe to look at: nothing in it can move the cursor,
+colour, ring, set the clipboard, turn the direction of reading or hide (Spec: OPS-7). `Output` and `Input`
+wait for the descriptor, not in it: a reader that is slow delays what is written and nothing else.
+
+Invariant: every text of people or of the grid passes `shown` (or `plain_json`) before it is written.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import AsyncIterator
+from typing import Final, Protocol, TextIO
+
+import trio
+
+from gridagent.limits import clip
+
+__all__ = ("Input", "Output", "TextSource", "is_terminal", "plain_json", "shown")
+
+SHOWN_MAX: Final = 240
+"""Characters of one shown text: what fits on a few lines."""
+_MARKS_MAX: Final = 3
+"""Combining marks on one character; a thousand of them paint over the lines around."""
+_CHUNK_BYTES: Final = 4_096
+"""What a pipe takes at once when it says that it is writable."""
+LINE_MAX_BYTES: Final = 8_192
+
+# Inside JSON these can stand only in texts, where their escape means the same.
+_UNSAFE_IN_JSON: Final = re.compile(
+    "[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+def shown(text: str, most: int = SHOWN_MAX) -> str:
+    """Return text from outside on one line, fit to be looked at: what cannot be seen is written out."""
+    out: list[str] = []
+    marks = 0
+    for char in clip(text, most):
+        if unicodedata.category(char) in {"Mn", "Me"}:
+            marks += 1
+            if marks > _MARKS_MAX:
+                continue
+        else:
+            marks = 0
+        if char.isprintable():
+            out.append(char)
+        elif unicodedata.category(char) == "Zs":
+            out.append(" ")
+        else:
+            out.append(char.encode("unicode_escape").decode("ascii"))
+    return "".join(out)
+
+
+def plain_json(line: bytes) -> str:
+    """Return encoded JSON as text in which no terminal finds anything but letters."""
+    return _UNSAFE_IN_JSON.sub(_escaped, line.decode("utf-8", "backslashreplace"))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+def is_terminal(stream: object) -> bool:
+    """Tell whether a stream is a terminal."""
+    asked = getattr(stream, "isatty", None)
+    try:
+        return bool(asked is not None and asked())
+    except ValueError:  # closed
+        return False
+
+
+def _descriptor(stream: object) -> int | None:
+    """Return the descriptor of a stream that has one that can be waited for."""
+    asked = getattr(stream, "fileno", None)
+    if asked is None or os.name == "nt":
+        return None
+    try:
+        number = asked()
+    except (OSError, ValueError):  # in memory, or closed
+        return None
+    return number if isinstance(number, int) else None
+
+
+class Output:
+    """Writes text to a stream without blocking the loop.
+
+    Args:
+        stream: an open text stream; one without a descriptor is written to directly.
+    """
+
+    __slots__ = ("_descriptor", "_lock", "_stream", "closed")
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._descriptor = _descriptor(stream)
+        self._lock = trio.Lock()
+        self.closed = trio.Event()
+        """Whoever read it is gone; what is written from now on is dropped."""
+
+    async def write(self, text: str) -> None:
+        """Write text in order; never raises because of the reader.
+
+        Cancellation: a part may have been written.
+        """
+        async with self._lock:
+            if self.closed.is_set():
+                return
+            try:
+                if self._descriptor is None:
+                    self._stream.write(text)
+                    self._stream.flush()
+                else:
+                    await self._write_to(self._descriptor, text.encode("utf-8", "backslashreplace"))
+            except (OSError, ValueError):  # a broken pipe, a full disk, a closed stream
+                self.closed.set()
+
+    async def _write_to(self, descriptor: int, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            await _ready(trio.lowlevel.wait_writable, descriptor)
+            try:
+                rest = rest[os.write(descriptor, rest[:_CHUNK_BYTES]) :]
+            except BlockingIOError:  # somebody else made the descriptor non-blocking
+                await trio.sleep(0.01)
+
+    def write_now(self, text: str) -> None:
+        """Write a last text at once, waiting if need be; for the way out."""
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, ValueError):
+            self.closed.set()
+
+
+class _Wait(Protocol):
+    async def __call__(self, descriptor: int, /) -> None: ...
+
+
+async def _ready(wait: _Wait, descriptor: int) -> None:
+    """Wait for a descriptor; files and devices that cannot be waited for are always ready."""
+    try:
+        await wait(descriptor)
+    except (OSError, ValueError):
+        await trio.lowlevel.checkpoint()
+
+
+class TextSource(Protocol):
+    """What an open text file has and `Input` needs."""
+
+    def readline(self, size: int = -1, /) -> str:
+        """Return the next line, with its line break."""
+        ...
+
+
+class Input:
+    """Reads lines from a stream without blocking the loop; an async iterator of lines without line breaks.
+
+    Args:
+        stream: an open text stream; one without a descriptor is read directly.
+
+    Bounds: a line over `LINE_MAX_BYTES` comes out as None, so that it can be refused.
+    """
+
+    __slots__ = ("_descriptor", "_stream")
+
+    def __init__(self, stream: TextSource) -> None:
+        self._stream = stream
+        self._descriptor = _descriptor(stream)
+
+    async def __aiter__(self) -> AsyncIterator[str | None]:
+        """Yield lines until the end."""
+        if self._descriptor is None:
+            while line := self._stream.readline(LINE_MAX_BYTES):
+                await trio.lowlevel.checkpoint()
+                yield line.rstrip("\r\n")
+            return
+        held = bytearray()
+        too_long = False
+        while True:
+            await _ready(trio.lowlevel.wait_readable, self._descriptor)
+            try:
+                data = os.read(self._descriptor, _CHUNK_BYTES)
+            except BlockingIOError:
+                await trio.sleep(0.01)
+                continue
+            except OSError:  # the terminal went away
+                return
+            held += data
+            while (end := held.find(b"\n")) >= 0:
+                yield None if too_long else held[:end].decode("utf-8", "replace").rstrip("\r")
+                del held[: end + 1]
+                too_long = False
+            if not data:
+                if held and not too_long:
+                    yield held.decode("utf-8", "replace")
+                return
+            if len(held) > LINE_MAX_BYTES:
+                held.clear()
+                too_long = True

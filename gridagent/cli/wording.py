@@ -1,0 +1,391 @@
+"""Observations in words: what a person reads in the live view, in ``watch`` and in plain lines.
+
+Owns the wording of every event, decision, outcome and state; decides nothing and writes nothing. Both
+tables are total (a test holds them so): a new observation or event cannot be forgotten here. Names from
+the grid are display text: who somebody is shows as the role of their UUID.
+
+Invariant: every text that came from outside has passed `gridagent.cli.terminal.shown`.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from gridagent import events as seen
+from gridagent import observations as told
+from gridagent.actions import Confirmed, InDoubt, Outcome, Refused
+from gridagent.authority import DenialCode, Origin
+from gridagent.cli.terminal import shown
+from gridagent.ids import NIL_UUID
+
+__all__ = ("Line", "People", "Tone", "denial_in_words", "in_words", "seconds_in_words")
+
+_PEOPLE_MAX: Final = 512
+_NAME_MAX: Final = 40
+
+
+class Tone(StrEnum):
+    """What kind of line it is; the view gives each its colour."""
+
+    HEARD = "heard"
+    SPOKE = "spoke"
+    """The avatar's own words came back."""
+    DECIDED = "decided"
+    REFUSED = "refused"
+    ASKS = "asks"
+    """Somebody must answer."""
+    DONE = "done"
+    DOUBT = "doubt"
+    STATE = "state"
+    WORLD = "world"
+    QUIET = "quiet"
+    """Worth a look only for who wonders why nothing happened."""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One line: its kind and its text, safe to show."""
+
+    tone: Tone
+    text: str
+
+
+class People:
+    """Names by UUID, as far as they were seen, and the roles the configuration gives.
+
+    Args:
+        roles: UUID to the word shown behind the name, such as ``owner``.
+
+    Bounds: the 512 people seen last.
+    """
+
+    __slots__ = ("_names", "_roles")
+
+    def __init__(self, roles: Mapping[str, str] | None = None) -> None:
+        self._names: OrderedDict[str, str] = OrderedDict()
+        self._roles = dict(roles or {})
+
+    def meet(self, uuid: str, name: str) -> None:
+        """Remember a name."""
+        if uuid == NIL_UUID or not name:
+            return
+        self._names[uuid] = shown(name, _NAME_MAX)
+        self._names.move_to_end(uuid)
+        while len(self._names) > _PEOPLE_MAX:
+            self._names.popitem(last=False)
+
+    def named(self, uuid: str) -> str:
+        """Return how somebody is shown: name, then role; of a stranger without a name, the UUID's beginning."""
+        if uuid.startswith("client:"):
+            return f"the {shown(uuid.removeprefix('client:'), _NAME_MAX)}"
+        name = self._names.get(uuid) or f"somebody ({shown(uuid, 8)})"
+        role = self._roles.get(uuid)
+        return name if role is None else f"{name} [{role}]"
+
+    def speaker(self, source: seen.Speaker) -> str:
+        """Return how a speaker is shown; an object is called one, whatever its name says."""
+        if source.kind is seen.SpeakerKind.OBJECT:
+            return f"object '{shown(source.name, _NAME_MAX)}'"
+        if source.kind is seen.SpeakerKind.SYSTEM:
+            return "the grid"
+        self.meet(source.id, source.name)
+        return self.named(source.id)
+
+
+def seconds_in_words(seconds: float) -> str:
+    """Return a span of time as a person says it."""
+    if seconds < 120:  # noqa: PLR2004 - two minutes
+        return f"{seconds:.0f} s" if seconds >= 10 or seconds == int(seconds) else f"{seconds:.1f} s"  # noqa: PLR2004
+    if seconds < 7200:  # noqa: PLR2004 - two hours
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+# --- decisions ------------------------------------------------------------------------------------
+
+_DENIALS: Final[Mapping[DenialCode, str]] = {
+    DenialCode.ORIGIN_MAY_NOT: "nobody may ask for that in this way",
+    DenialCode.ROLE_TOO_LOW: "that person may not ask for it",
+    DenialCode.TAINTED: "a stranger's words were part of it",
+    DenialCode.TARGET_NOT_AUTHORISED: "the target was not named by somebody with the right to",
+    DenialCode.PATTERN_DENIED: "a pattern of the policy forbids it",
+    DenialCode.BUDGET_SPENT: "its budget is spent, or zero",
+    DenialCode.BUDGET_UNAVAILABLE: "too many people use budgets just now",
+    DenialCode.INVALID_ARGUMENTS: "its arguments are not valid",
+    DenialCode.UNKNOWN_ACTION: "there is no such action",
+    DenialCode.NOT_READY: "the avatar is not in the world",
+    DenialCode.STALE_GENERATION: "it belongs to an earlier connection",
+    DenialCode.HELD: "the kill switch is on",
+    DenialCode.DUPLICATE: "it was asked for already",
+    DenialCode.LEDGER_FULL: "too many actions are open",
+    DenialCode.APPROVALS_FULL: "too many approvals are open",
+    DenialCode.APPROVAL_DENIED: "the approval was denied",
+    DenialCode.APPROVAL_EXPIRED: "nobody answered the approval in time",
+    DenialCode.APPROVAL_CANCELLED: "the approval was cancelled",
+    DenialCode.RESOURCE_BUSY: "another action is using the body, or paying",
+}
+
+_ORIGINS: Final[Mapping[Origin, str]] = {
+    Origin.PUBLIC_CHAT: "in chat",
+    Origin.DIRECT_IM: "by IM",
+    Origin.OBJECT_TEXT: "through an object",
+    Origin.OPERATOR_CONSOLE: "at the console",
+    Origin.SCHEDULE: "by schedule",
+    Origin.GOAL: "for a goal",
+    Origin.AG_UI: "over AG-UI",
+    Origin.A2A: "over A2A",
+    Origin.MCP: "over MCP",
+}
+
+_QUIET: Final[Mapping[str, str]] = {
+    "addressed": "it was spoken to",
+    "quiet:not_addressed": "it was not spoken to",
+    "quiet:not_a_person": "no person said it",
+    "quiet:offline_message": "it was said while the avatar was away",
+    "quiet:repeated": "the same words came again",
+}
+
+
+def denial_in_words(code: DenialCode | None, rule: str) -> str:
+    """Return why the gateway said no, with the rule's name for who wants to look it up."""
+    words = "it is not allowed" if code is None else _DENIALS[code]
+    return f"{words} (rule {shown(rule, 64)})" if rule else words
+
+
+def _outcome(outcome: Outcome) -> tuple[Tone, str]:
+    match outcome:
+        case Confirmed(evidence=evidence):
+            return Tone.DONE, f"done, proved by {evidence.value.replace('_', ' ')}"
+        case Refused(reason=reason):
+            return Tone.REFUSED, f"not done: {shown(reason, 64)}"
+        case InDoubt(reason=reason):
+            return Tone.DOUBT, f"in doubt, it may have happened: {shown(reason, 64)}"
+
+
+# --- observations -----------------------------------------------------------------------------------
+
+
+def in_words(body: told.ObservationBody, people: People) -> Line | None:
+    """Return the line for an observation; None for what only a machine wants to know."""
+    return _BODIES[type(body)](body, people)
+
+
+def _agent(body: told.AgentStateChanged, _: People) -> Line:
+    why = f" ({shown(body.code, 64)})" if body.code else ""
+    return Line(Tone.STATE, f"the avatar is {body.state.value}{why}")
+
+
+def _link(body: told.LinkStateChanged, _: People) -> Line:
+    cause = f", because of {body.cause.value.replace('_', ' ')}" if body.cause is not None else ""
+    again = f"; next try in {seconds_in_words(body.retry_in_s)}" if body.retry_in_s is not None else ""
+    return Line(Tone.STATE, f"the connection is {body.state.value}{cause}{again}")
+
+
+def _event(body: told.EventSeen, people: People) -> Line | None:
+    return _EVENTS[type(body.event)](body.event, people)
+
+
+def _attention(body: told.AttentionDecided, _: People) -> Line:
+    why = _QUIET.get(body.code, shown(body.code, 64))
+    return Line(Tone.QUIET, f"{'answers' if body.answers else 'stays quiet'}: {why}")
+
+
+def _decided(body: told.ActionDecided, people: People) -> Line:
+    asked = f"{shown(body.summary)} for {people.named(body.principal)} {_ORIGINS[body.origin]}"
+    match body.verdict:
+        case told.Verdict.AUTHORIZED:
+            return Line(Tone.DECIDED, f"allowed: {asked} (rule {shown(body.rule, 64)})")
+        case told.Verdict.NEEDS_APPROVAL:
+            return Line(Tone.ASKS, f"must be asked: {asked} (rule {shown(body.rule, 64)})")
+        case told.Verdict.DENIED:
+            return Line(Tone.REFUSED, f"refused: {asked}, because {denial_in_words(body.code, body.rule)}")
+
+
+def _settled(body: told.ActionSettled, _: People) -> Line:
+    if body.dry_run:
+        return Line(Tone.QUIET, f"{shown(body.action, 64)}: dry run, nothing was sent")
+    tone, words = _outcome(body.outcome)
+    return Line(tone, f"{shown(body.action, 64)}: {words}")
+
+
+def _approval(body: told.ApprovalOpened, people: People) -> Line:
+    return Line(
+        Tone.ASKS,
+        f"approval {shown(body.approval_id, 64)}: {shown(body.summary)} for {people.named(body.principal)}; "
+        f"answer with allow or deny within {seconds_in_words(body.expires_in_s)}",
+    )
+
+
+def _answered(body: told.ControlAnswered, _: People) -> Line:
+    reply = body.reply
+    words = shown(reply.message) or shown(reply.code, 64)
+    return Line(Tone.STATE if reply.accepted else Tone.REFUSED, f"{shown(body.control, 64)}: {words}")
+
+
+def _diagnostic(body: told.Diagnostic, _: People) -> Line:
+    fields = " ".join(f"{shown(name, 64)}={shown(value, 64)}" for name, value in body.fields)
+    return Line(Tone.STATE, f"note: {shown(body.code, 64)} {fields}".rstrip())
+
+
+def _fenced(body: told.WorkFenced, _: People) -> Line:
+    return Line(Tone.QUIET, f"{body.count} late {shown(body.what, 64)} of connection {body.of_generation} dropped")
+
+
+def _state(text: str) -> Callable[[msgspec.Struct, People], Line]:
+    return lambda _, __: Line(Tone.STATE, text)
+
+
+def _nothing(_: msgspec.Struct, __: People) -> None:
+    """Say nothing."""
+
+
+_BODIES: Final[Mapping[type[told.ObservationBody], Callable[..., Line | None]]] = {
+    told.AgentStateChanged: _agent,
+    told.LinkStateChanged: _link,
+    told.GenerationOpened: _state("connecting"),
+    told.GenerationClosed: lambda body, _: Line(
+        Tone.STATE, f"connection over ({body.cause.value.replace('_', ' ')}){', logged out' * body.logged_out}"
+    ),
+    told.EventSeen: _event,
+    told.AttentionDecided: _attention,
+    told.ActionDecided: _decided,
+    told.ActionSettled: _settled,
+    told.ApprovalOpened: _approval,
+    told.ApprovalClosed: lambda body, _: Line(
+        Tone.STATE, f"approval {shown(body.approval_id, 64)} {shown(body.how, 64)}"
+    ),
+    told.HoldChanged: lambda body, _: Line(
+        Tone.STATE, "HELD: the avatar hears and causes nothing" if body.held else "released: the avatar may act again"
+    ),
+    told.ControlAnswered: _answered,
+    told.WorkFenced: _fenced,
+    told.Diagnostic: _diagnostic,
+    told.TurnStarted: lambda body, _: Line(Tone.QUIET, f"thinks ({shown(body.mode, 64)})"),
+    told.TurnEnded: lambda body, _: Line(Tone.QUIET, f"has thought: {shown(body.stop, 64)}"),
+    told.ToolEnded: lambda body, _: Line(
+        Tone.QUIET, f"used {shown(body.tool, 64)}: {'ok' if body.ok else shown(body.code, 64) or 'failed'}"
+    ),
+    told.ReplyComposed: lambda body, _: Line(Tone.QUIET, f"wants to say: {shown(body.text)}"),
+    told.GoalChanged: lambda body, _: Line(Tone.STATE, f"goal {shown(body.goal, 64)}: {shown(body.state, 64)}"),
+    told.SafeModeChanged: lambda body, _: Line(
+        Tone.STATE,
+        f"SAFE MODE ({shown(body.code, 64)}): talk yes, pay and give no" if body.active else "safe mode is over",
+    ),
+}
+
+
+# --- events -----------------------------------------------------------------------------------------
+
+
+def _chat(event: seen.ChatHeard, people: People) -> Line:
+    own = event.source.kind is seen.SpeakerKind.SELF
+    verb = {"whisper": "whispers", "say": "says", "shout": "shouts"}[event.volume.value]
+    return Line(Tone.SPOKE if own else Tone.HEARD, f"{people.speaker(event.source)} {verb}: {shown(event.text)}")
+
+
+def _im(event: seen.ImReceived, people: People) -> Line:
+    when = " (while away)" if event.offline else ""
+    return Line(Tone.HEARD, f"IM from {people.speaker(event.source)}{when}: {shown(event.text)}")
+
+
+def _avatar(event: seen.AvatarSeen, people: People) -> None:
+    people.meet(event.avatar.avatar_id, event.avatar.name)
+
+
+def _entered(event: seen.RegionEntered, _: People) -> Line:
+    return Line(Tone.WORLD, f"is in {shown(event.region, _NAME_MAX)}")
+
+
+def _ready(event: seen.BackendReady, people: People) -> Line:
+    people.meet(event.avatar_id, event.name)
+    grid, region = shown(event.profile.grid, _NAME_MAX), shown(event.region, _NAME_MAX)
+    return Line(Tone.WORLD, f"{shown(event.name, _NAME_MAX)} is in world: {region} of {grid}")
+
+
+def _dialog(event: seen.DialogOpened, _: People) -> Line:
+    buttons = " | ".join(shown(button, 24) for button in event.buttons)
+    return Line(Tone.ASKS, f"object '{shown(event.object_name, _NAME_MAX)}' asks: {shown(event.text)} [{buttons}]")
+
+
+def _permission(event: seen.PermissionAsked, _: People) -> Line:
+    wanted = ", ".join(shown(each, 24) for each in event.permissions)
+    return Line(Tone.ASKS, f"object '{shown(event.object_name, _NAME_MAX)}' wants the permission to {wanted}")
+
+
+def _offer(what: str) -> Callable[..., Line]:
+    def said(event: seen.FriendshipOffered | seen.TeleportOffered | seen.TeleportAsked, people: People) -> Line:
+        words = f": {shown(event.message)}" if event.message else ""
+        return Line(Tone.ASKS, f"{people.speaker(event.source)} {what}{words}")
+
+    return said
+
+
+def _balance(event: seen.BalanceChanged, people: People) -> Line | None:
+    if not event.change:
+        return None
+    other = "" if event.counterpart_id == NIL_UUID else f" ({people.named(event.counterpart_id)})"
+    verb = "received" if event.change > 0 else "paid"
+    return Line(Tone.WORLD, f"{verb} L${abs(event.change)}{other}; balance L${event.balance}")
+
+
+def _world(words: Callable[..., str]) -> Callable[..., Line]:
+    return lambda event, _: Line(Tone.WORLD, words(event))
+
+
+_EVENTS: Final[Mapping[type[seen.GridEvent], Callable[..., Line | None]]] = {
+    seen.TransportUp: _nothing,
+    seen.BackendReady: _ready,
+    seen.PartDegraded: _world(lambda event: f"the {shown(event.part, 64)} of the connection is sick"),
+    seen.PartRecovered: _world(lambda event: f"the {shown(event.part, 64)} of the connection is well again"),
+    seen.RegionEntered: _entered,
+    seen.RegionRestarting: _world(
+        lambda event: f"{shown(event.region, _NAME_MAX)} restarts in {seconds_in_words(event.seconds)}"
+    ),
+    seen.Kicked: _world(lambda event: f"was sent off the grid: {shown(event.reason)}"),
+    seen.AlertShown: _world(lambda event: f"the grid says: {shown(event.text)}"),
+    seen.EventsShed: _world(lambda event: f"{event.count} events of kind {shown(event.kind, 64)} were dropped"),
+    seen.ChatHeard: _chat,
+    seen.ImReceived: _im,
+    seen.GroupImSeen: _nothing,
+    seen.TypingSeen: _nothing,
+    seen.AvatarSeen: _avatar,
+    seen.AvatarLeft: lambda event, people: Line(Tone.QUIET, f"{people.named(event.avatar_id)} left"),
+    seen.ObjectSeen: _nothing,
+    seen.ObjectGone: _nothing,
+    seen.ParcelSeen: _world(lambda event: f"stands on {shown(event.parcel.name, _NAME_MAX)}"),
+    seen.SelfMoved: _nothing,
+    seen.PostureChanged: _world(lambda event: f"is {event.posture.value.replace('_', ' ')}"),
+    seen.AnimationChanged: _nothing,
+    seen.TeleportFinished: _world(lambda event: f"arrived in {shown(event.region, _NAME_MAX)}"),
+    seen.TeleportFailed: _world(lambda event: f"the teleport failed: {shown(event.reason, 64)}"),
+    seen.DialogOpened: _dialog,
+    seen.PermissionAsked: _permission,
+    seen.UrlShown: _world(
+        lambda event: (
+            f"object '{shown(event.object_name, _NAME_MAX)}' shows a link, which is not opened: {shown(event.url)}"
+        )
+    ),
+    seen.FriendshipOffered: _offer("offers friendship"),
+    seen.TeleportOffered: _offer("offers a teleport"),
+    seen.TeleportAsked: _offer("asks for a teleport"),
+    seen.InventoryOffered: lambda event, people: Line(
+        Tone.ASKS, f"{people.speaker(event.source)} offers '{shown(event.name, _NAME_MAX)}'"
+    ),
+    seen.OfferClosed: _nothing,
+    seen.FriendChanged: lambda event, people: Line(
+        Tone.WORLD, f"{people.named(event.avatar_id)} is {'' if event.friend else 'no longer '}a friend"
+    ),
+    seen.InventoryChanged: _world(lambda event: f"has '{shown(event.item.name, _NAME_MAX)}' now"),
+    seen.InventoryRemoved: _nothing,
+    seen.GiftAnswered: lambda event, people: Line(
+        Tone.WORLD, f"{people.named(event.to)} {'took' if event.accepted else 'declined'} the gift"
+    ),
+    seen.BalanceChanged: _balance,
+    seen.Delivered: _nothing,
+    seen.ActionRefused: _nothing,
+    seen.NotecardRead: _nothing,
+}
