@@ -25,7 +25,7 @@ from gridagent.events import (
     TransportUp,
 )
 from gridagent.grid.base import EventSink, Redeem
-from gridagent.ids import AvatarId, Generation
+from gridagent.ids import AvatarId, EffectKey, Generation
 from gridagent.policy import AuthorizedAction
 
 __all__ = ("PUPPET_ID", "Puppet", "PuppetBackend", "ready_event")
@@ -63,6 +63,8 @@ class PuppetBackend:
         self.logouts = 0
         self.halts = 0
         self.applied: deque[Action] = deque(maxlen=_REMEMBERED_MAX)
+        self.effects: deque[EffectKey] = deque(maxlen=_REMEMBERED_MAX)
+        """Keys of what was applied, in the same order."""
         self._puppet = puppet
         self._redeem = redeem
         self.logged_in = False
@@ -107,6 +109,7 @@ class PuppetBackend:
         """Redeem, remember, and end as the puppet was told."""
         record = self._redeem(authorized)
         self.applied.append(record.action)
+        self.effects.append(record.effect)
         return await self._puppet.applier(record.action)
 
     async def logout(self) -> None:

@@ -10,7 +10,6 @@ the session is left (Spec: SUP-3).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -24,7 +23,7 @@ from gridagent.grid.base import BackendFactory, RedeemedAction
 from gridagent.ids import EffectKey, Generation
 from gridagent.limits import OPEN_EFFECTS_MAX
 from gridagent.mind import Mind
-from gridagent.observations import Observation
+from gridagent.observations import AgentState, AgentStateChanged, LinkState, LinkStateChanged, Observation
 from gridagent.policy import AuthorizedAction, Gateway, Instant
 from gridagent.runtime.broadcast import Broadcast
 from gridagent.runtime.channels import Sender
@@ -91,6 +90,28 @@ class _Worker:
         """Why it ended early, if it does."""
 
 
+def _among(state: AgentState | LinkState, states: tuple[AgentState | LinkState, ...]) -> bool:
+    """Tell whether ``state`` is one of ``states`` itself: an agent's ``stopped`` equals a link's as text."""
+    return any(state is wanted for wanted in states)
+
+
+class _StateWaiter:
+    """One task that waits for a state."""
+
+    __slots__ = ("_states", "reached", "signal")
+
+    def __init__(self, states: tuple[AgentState | LinkState, ...]) -> None:
+        self._states = states
+        self.reached: AgentState | LinkState | None = None
+        self.signal = trio.Event()
+
+    def tell(self, state: AgentState | LinkState) -> None:
+        """Wake the task if this is the first of its states."""
+        if self.reached is None and _among(state, self._states):
+            self.reached = state
+            self.signal.set()
+
+
 Mail: TypeAlias = ControlMail | ActionEnd | ConnectionEnd | OwnerGone | FromGrid
 
 _BODY_STOPPED: Final = frozenset({"preempted", "stopped"})
@@ -134,7 +155,7 @@ class Session:
             gateway=gateway,
             mind=mind,
             rng=ports.randomness.stream("session.backoff"),
-            observe=self._out.append,
+            observe=self._observe,
         )
         self._inbox: Inbox[Mail] = Inbox(f"{settings.key}.inbox")
         # One place more than there can be results: a worker's and a connection's end never wait.
@@ -147,8 +168,7 @@ class Session:
         self._workers: dict[EffectKey, _Worker] = {}  # at most workers_max
         self._finished = False
         self._owner_left = False
-        self._moved = trio.Event()
-        self._last_states = (self.core.agent, self.core.link)
+        self._waiters: list[_StateWaiter] = []  # one a waiting task
 
     # --- the coordinator --------------------------------------------------------------------------
 
@@ -207,7 +227,8 @@ class Session:
                 core.stop("owner_gone")
 
     def _perform(self, nursery: trio.Nursery) -> None:
-        while effects := self.core.take_effects():
+        """Perform what the core wants, and start as many waiting workers as there are places."""
+        while (effects := self.core.take_effects()) or (self._waiting and self._slots):
             for effect in effects:
                 match effect:
                     case OpenConnection():
@@ -229,11 +250,6 @@ class Session:
         if self._out:
             self.broadcast.publish_many(self._out)
             self._out.clear()
-        states = (self.core.agent, self.core.link)
-        if states != self._last_states:
-            self._last_states = states
-            self._moved.set()
-            self._moved = trio.Event()
 
     def _instant(self) -> Instant:
         clock = self._ports.clock
@@ -269,7 +285,8 @@ class Session:
         self._inbox.close()
         self.broadcast.close()
         self.stopped.set()
-        self._moved.set()
+        for waiter in self._waiters:
+            waiter.signal.set()
 
     # --- the connection ---------------------------------------------------------------------------
 
@@ -285,10 +302,7 @@ class Session:
         )
         self._connection = connection
         self.core.where.backend = backend
-        nursery.start_soon(self._run_connection, connection, name=f"{self.settings.key}.backend")
-
-    async def _run_connection(self, connection: Connection) -> None:
-        self._results.send_nowait(await connection.run())
+        nursery.start_soon(connection.run, self._results.send_nowait, name=f"{self.settings.key}.backend")
 
     def _redeem(self, generation: Generation, handle: AuthorizedAction) -> RedeemedAction:
         record = self.core.gateway.redeem(handle, generation=generation, now=self._instant())
@@ -381,14 +395,35 @@ class Session:
             self._owner_left = True
             self._results.send_nowait(OwnerGone())
 
-    async def wait_moved(self, reached: Callable[[SessionCore], bool]) -> None:
-        """Wait until the agent's or link's state makes ``reached`` true, or the session is over.
+    async def wait_state(self, *states: AgentState | LinkState) -> AgentState | LinkState | None:
+        """Wait until the agent or the link is in one of ``states``; also when it is there only for an instant.
+
+        Returns:
+            The state that was reached, or None when the session is over without reaching it.
 
         Cancellation: safe.
         """
-        while not reached(self.core) and not self.stopped.is_set():
-            await self._moved.wait()
-        await trio.lowlevel.checkpoint()
+        for state in (self.core.agent, self.core.link):
+            if _among(state, states):
+                await trio.lowlevel.checkpoint()
+                return state
+        if self.stopped.is_set():
+            await trio.lowlevel.checkpoint()
+            return None
+        waiter = _StateWaiter(states)
+        self._waiters.append(waiter)
+        try:
+            await waiter.signal.wait()
+        finally:
+            self._waiters.remove(waiter)
+        return waiter.reached
+
+    def _observe(self, observation: Observation) -> None:
+        self._out.append(observation)
+        body = observation.body
+        if isinstance(body, AgentStateChanged | LinkStateChanged):
+            for waiter in self._waiters:
+                waiter.tell(body.state)
 
     def status(self) -> SessionStatus:
         """Return what can be said of the avatar now."""

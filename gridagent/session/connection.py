@@ -117,22 +117,26 @@ class Connection:
         self._nursery.start_soon(work, name=name)
         return True
 
-    async def run(self) -> ConnectionEnd:
-        """Run the backend until it ends or the generation is cancelled, then log out once.
+    async def run(self, report: Callable[[ConnectionEnd], None]) -> None:
+        """Run the backend until it ends or the generation is cancelled, log out once, and report.
+
+        Args:
+            report: told exactly once, last, on every way out; must not block or raise.
 
         Cancellation: of the generation's scope: absorbed, reported as ``requested``. From further out: the
         logout still happens, shielded for at most the logout time-out, then it propagates.
         """
         cause = DisconnectCause.REQUESTED
-        logged_out = False
         try:
             with self._generation.scope:
                 cause = await self._run_backend()
         finally:
-            if self._sink.logged_in:
-                logged_out = True
-                await self._log_out()
-        return ConnectionEnd(generation=self._generation.number, cause=cause, logged_out=logged_out)
+            logged_in = self._sink.logged_in
+            try:
+                if logged_in:
+                    await self._log_out()
+            finally:
+                report(ConnectionEnd(generation=self._generation.number, cause=cause, logged_out=logged_in))
 
     async def _run_backend(self) -> DisconnectCause:
         async with trio.open_nursery(strict_exception_groups=True) as nursery:

@@ -18,8 +18,8 @@ from typing import Final
 
 import msgspec
 
-from gridagent.actions import Action, Outcome, Refused, Resource, action_name
-from gridagent.authority import ActionRequest, DenialCode, Origin, Principal, Provenance
+from gridagent.actions import Action, FollowAvatar, Outcome, Refused, Resource, WalkTo, action_name
+from gridagent.authority import ActionRequest, DenialCode, Origin, Principal
 from gridagent.controls import ControlReply
 from gridagent.events import (
     BackendReady,
@@ -392,6 +392,7 @@ class SessionCore:
             conversation=proposal.conversation[:64],
             tainted=proposal.tainted,
             target_provenance=proposal.target_provenance,
+            travel_m=self._way(proposal.action),
         )
         self._ask(request, proposal)
 
@@ -405,9 +406,23 @@ class SessionCore:
             generation=self.generation,
             correlation=CorrelationId(cause),
             cause=cause,
-            target_provenance=Provenance.AUTHORISED_WORDS,
+            verbatim=True,
+            travel_m=self._way(action),
         )
         return self._ask(request, None)
+
+    def _way(self, action: Action) -> float | None:
+        """Return how far a walk goes in metres, straight; None where that cannot be told."""
+        here = self.where.position
+        if here is None:
+            return None
+        if isinstance(action, WalkTo):
+            return here.distance_to(action.position)
+        if isinstance(action, FollowAvatar):
+            for avatar in self.where.avatars():
+                if avatar.avatar_id == action.avatar_id:
+                    return here.distance_to(avatar.position)
+        return None
 
     def _ask(self, request: ActionRequest, proposal: Proposal | None) -> Decision:
         decision = self.gateway.decide(request, self._now, busy=self._busy())

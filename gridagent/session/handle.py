@@ -69,26 +69,26 @@ class SessionHandle:
         return self._session.status()
 
     async def wait_agent(self, *states: AgentState) -> AgentState:
-        """Wait until the agent is in one of ``states``, or over.
+        """Wait until the agent is in one of ``states``, if only for an instant, or over.
 
         Returns:
-            The state it is in.
+            The state that was reached; the last state when the session ended without reaching one.
 
         Cancellation: safe.
         """
-        await self._session.wait_moved(lambda core: core.agent in states)
-        return self._session.core.agent
+        reached = await self._session.wait_state(*states)
+        return reached if isinstance(reached, AgentState) else self._session.core.agent
 
     async def wait_link(self, *states: LinkState) -> LinkState:
-        """Wait until the link is in one of ``states``, or the agent is over.
+        """Wait until the link is in one of ``states``, if only for an instant, or the agent is over.
 
         Returns:
-            The state it is in.
+            The state that was reached; the last state when the session ended without reaching one.
 
         Cancellation: safe.
         """
-        await self._session.wait_moved(lambda core: core.link in states)
-        return self._session.core.link
+        reached = await self._session.wait_state(*states)
+        return reached if isinstance(reached, LinkState) else self._session.core.link
 
     async def shut_down(self) -> None:
         """Stop the avatar in order and wait until nothing of it is left; may be called again.

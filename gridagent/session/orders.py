@@ -33,6 +33,7 @@ from gridagent.controls import (
     StopTurn,
     control_name,
 )
+from gridagent.errors import OperatorError
 from gridagent.events import DisconnectCause
 from gridagent.ids import EffectKey
 from gridagent.observations import AgentState, ApprovalClosed, ControlAnswered, HoldChanged, LinkState
@@ -189,7 +190,7 @@ def _answer_approval(core: SessionCore, control: AnswerApproval) -> ControlReply
     if not answer.accepted:
         return _no(core, answer.code, f"approval {control.approval_id} cannot be answered: {answer.code}")
     core.publish(ApprovalClosed(approval_id=control.approval_id, how=answer.code))
-    if answer.decision is None or answer.request is None:
+    if not control.allow or answer.decision is None or answer.request is None:
         return _ok(core, answer.code)
     core.dispose(answer.decision, answer.request, None)
     return _decided(core, answer.decision)
@@ -215,7 +216,11 @@ def _reload(core: SessionCore, control: ReloadConfig, reload: Reloader | None) -
     if plan.problem:
         return _no(core, "config_invalid", plan.problem)
     if plan.policy is not None:
-        for approval_id in core.gateway.replace_policy(plan.policy, core.now):
+        try:
+            superseded = core.gateway.replace_policy(plan.policy, core.now)
+        except OperatorError as error:
+            return _no(core, "not_live", str(error))
+        for approval_id in superseded:
             core.publish(ApprovalClosed(approval_id=approval_id, how="superseded"))
     if plan.refused:
         return core.reply(accepted=True, code="partly", message=f"needs a restart: {', '.join(plan.refused)}")

@@ -7,6 +7,7 @@ import trio
 
 from gridagent.actions import InDoubt, PayAvatar, Position, Say, WalkTo
 from gridagent.authority import Origin, Principal
+from gridagent.config.policy import RolesSection
 from gridagent.controls import (
     CONTROLS,
     AnswerApproval,
@@ -306,10 +307,12 @@ def test_reload_takes_what_may_change_and_names_what_may_not(bench):
     b = bench()
     b.hear()
     control = ReloadConfig(config_json=b"{}")
-    plan = Reloaded(policy=Policy(), refused=("roles", "grid"))
+    plan = Reloaded(policy=Policy(roles=RolesSection(owners=(OWNER,))), refused=("roles", "grid"))
     reply = b.order(control, reload=lambda raw: plan)
     assert (reply.accepted, reply.code, reply.message) == (True, "partly", "needs a restart: roles, grid")
     assert [c.how for c in b.bodies(ApprovalClosed)] == ["superseded"]
     assert b.order(control, reload=lambda raw: Reloaded()).code == "ok"
     assert b.order(control, reload=lambda raw: Reloaded(problem="no such key")).code == "config_invalid"
+    other_people = Reloaded(policy=Policy(roles=RolesSection()))
+    assert b.order(control, reload=lambda raw: other_people).code == "not_live"
     assert b.order(control).code == "not_reloadable"
