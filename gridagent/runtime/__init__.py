@@ -8,6 +8,7 @@
 `restart`, `supervisor`       restart classes, intensity and back-off; who performs them
 `ports`                       clock, randomness, ids, blocking work, network
 `system`, `deterministic`     the real ports; the simulated ones and the seeded run
+`cancel_points`               cancel a call at each of its checkpoints: for tests
 ============================  =======================================================
 
 Imports trio and the vocabulary below it (errors, limits, state tables); nothing here knows what

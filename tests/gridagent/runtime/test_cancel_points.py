@@ -48,9 +48,6 @@ def test_a_checkpoint_that_cannot_be_cancelled_lets_the_call_end():
 def test_a_scenario_that_never_ends_its_checkpoints_is_reported():
     """A call that grows with each run cannot hang the test."""
 
-    async def scenario(point: CancelPoint) -> None:
-        await point.guard(trio.sleep_forever)
-
     async def endless(point: CancelPoint) -> None:
         async def spin() -> None:
             while True:
