@@ -24,6 +24,8 @@ from gridagent.grid.simulated.state import WorldSettings
 
 __all__ = ("check",)
 
+COMPARED_MAX: Final = 256
+"""Regions compared with each other; more are refused for their number."""
 TELEPORT_MAX_S: Final = 600.0
 Parts = Sequence[tuple[str, msgspec.Struct]]
 
@@ -88,7 +90,7 @@ def _ids_differ(parts: Parts) -> Iterator[ConfigProblem]:
 
 
 def _regions_apart(parts: Parts) -> Iterator[ConfigProblem]:
-    regions = [(path, part) for path, part in parts if isinstance(part, RegionSpec)]
+    regions = [(path, part) for path, part in parts if isinstance(part, RegionSpec)][:COMPARED_MAX]
     for index, (path, region) in enumerate(regions):
         for other_path, other in regions[:index]:
             if (

@@ -214,16 +214,17 @@ class _Walker:
         else:
             low, high = kind.min_length or 0, kind.max_length
         wanted = f"write a list of {low} to {high} entries" if low != high else f"write a list of {low} entries"
+        before = self._count
         if not isinstance(value, list):
             return self._problem(path, "is not a list", value, wanted)
         if len(value) < low or (high is not None and len(value) > high):
-            return self._problem(path, "has the wrong number of entries", value, wanted)
+            self._problem(path, "has the wrong number of entries", value, wanted)  # and its entries are looked at still
         types = kind.item_types if isinstance(kind, inspect.TupleType) else (kind.item_type,) * len(value)
         items = [
             self.visit(item, entry, f"{path}[{index}]")
-            for index, (item, entry) in enumerate(zip(types, value, strict=True))
+            for index, (item, entry) in enumerate(zip(types, value, strict=False))
         ]
-        return _BAD if any(item is _BAD for item in items) else tuple(items)
+        return _BAD if self._count > before else tuple(items)
 
     def _union(self, kind: inspect.UnionType, value: Json, path: str) -> object:
         """Take null where None may stand; among tagged structs, choose by tag; else the one other member."""

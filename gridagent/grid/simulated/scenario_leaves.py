@@ -79,7 +79,7 @@ def _text(kind: inspect.StrType, value: Json, extra: Mapping[str, object]) -> ob
     if kind.pattern is not None:
         return _pattern_fault(kind.pattern, value) or value
     if size < low or (high is not None and size > high):
-        return Fault("is empty" if size == 0 else "is too long", wanted)
+        return Fault("is empty" if size == 0 else "is too short" if size < low else "is too long", wanted)
     if "defines" in extra and (value != value.strip() or any(ord(character) < _FIRST_PRINTABLE for character in value)):
         return Fault("has blanks around it or control characters in it", "write a plain name")
     return value
