@@ -334,7 +334,7 @@ def _edited(action: asked.EditObject, reference: Label, event: GridEvent, contex
         same = (
             (action.name is None or seen.name == action.name)
             and (action.description is None or seen.description == action.description)
-            and (action.position is None or seen.position.distance_to(action.position) <= _PLACED_WITHIN_M)
+            and (action.position is None or _flat_distance(seen.position, action.position) <= _PLACED_WITHIN_M)
         )
     return _confirmed(action, event) if same else None
 

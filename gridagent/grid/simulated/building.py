@@ -17,7 +17,7 @@ from gridagent.grid.simulated.items import OBJECT_KIND, Item
 from gridagent.grid.simulated.objects import GridObject, Thing
 from gridagent.grid.simulated.postures import unseat
 from gridagent.grid.simulated.refusals import Refusal
-from gridagent.grid.simulated.region import Region
+from gridagent.grid.simulated.region import Region, above_ground
 from gridagent.grid.simulated.state import State
 from gridagent.ids import AvatarId, ObjectId
 from gridagent.limits import Label
@@ -71,7 +71,8 @@ def place(
     thing: Thing,
     object_id: ObjectId | None = None,
 ) -> GridObject:
-    """Stand an object in a region that has room for it; nobody is told."""
+    """Stand an object in a region that has room for it, not under the ground; nobody is told."""
+    position = above_ground(position)
     placed = GridObject(
         object_id=object_id or ObjectId(state.ids()),
         owner_id=owner_id,
@@ -96,7 +97,7 @@ def edit_object(state: State, avatar: Avatar, body: Body, action: EditObject, re
         if reason is not None:
             state.refuse(avatar, reference, reason)
             return
-        _move(state, edited, action.position)
+        _move(state, edited, above_ground(action.position))
     thing = edited.thing
     edited.thing = msgspec.structs.replace(
         thing,

@@ -134,7 +134,9 @@ def arrive(state: State, avatar: Avatar, body: Body, region: Region, position: P
     _show_region(state, avatar, body, how)
 
 
-def _leave_world(state: State, avatar: Avatar, body: Body) -> None:
+def _leave_world(state: State, avatar: Avatar, session: Session, body: Body) -> None:
+    # Senses go first: what was under way is in doubt, and nobody is there to be told that it ended.
+    session.on_event = None
     if body.transit is not None:
         body.transit.timer.cancel()
         body.transit = None
@@ -148,8 +150,8 @@ def end_session(state: State, avatar: Avatar, cause: DisconnectCause) -> None:
     session, body = avatar.session, avatar.body
     if session is None or body is None:
         return
-    _leave_world(state, avatar, body)
     on_end = session.on_end
+    _leave_world(state, avatar, session, body)
     avatar.session = None
     state.sessions.close(session, state.now, cause.value)
     tell_friends(state, avatar)
@@ -163,7 +165,7 @@ def log_out(state: State, avatar: Avatar, session: Session) -> None:
     if not session.live:
         return
     body = state.body(avatar)
-    _leave_world(state, avatar, body)
+    _leave_world(state, avatar, session, body)
     avatar.session = None
     state.sessions.close(session, state.now, "logout")
     tell_friends(state, avatar)

@@ -22,13 +22,18 @@ if TYPE_CHECKING:
     from gridagent.grid.simulated.avatars import Avatar
     from gridagent.grid.simulated.objects import GridObject
 
-__all__ = ("GROUND_M", "REGIONS_MAX", "Atlas", "Region")
+__all__ = ("GROUND_M", "REGIONS_MAX", "Atlas", "Region", "above_ground")
 
 GROUND_M: Final = 22.0
 """Height of the ground everywhere: the simulated world is flat."""
 REGIONS_MAX: Final = 4_096
 _PARCELS_MAX: Final = 256
 _EDGE_M: Final = 0.5
+
+
+def above_ground(position: Position) -> Position:
+    """Return the point, lifted to the ground if it lies below."""
+    return Position(x=float(position.x), y=float(position.y), z=max(float(position.z), GROUND_M))
 
 
 @attrs.define(eq=False, kw_only=True)

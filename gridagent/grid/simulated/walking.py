@@ -154,6 +154,14 @@ def _step(state: State, avatar: Avatar, body: Body, walk: Walk) -> None:
         body.walk = None
         _arrive(state, avatar, body)
         return
+    if body.follow is not None and state.now > walk.started_at:
+        # Aim anew, or two who follow each other would change places for ever.
+        body.position = body.position_at(state.now)
+        body.walk = None
+        _keep_up(state, avatar, body)
+        if body.walk is None:
+            _rest(state, avatar, body)
+        return
     due = min(state.now + STEP_M / state.settings.walk_speed_m_s, walk.ends_at)
     walk.timer = state.timers.at(due, partial(_step, state, avatar, body, walk))
     show_self(state, avatar, body, moving=True)
@@ -162,11 +170,16 @@ def _step(state: State, avatar: Avatar, body: Body, walk: Walk) -> None:
     _lead(state, body)
 
 
-def _arrive(state: State, avatar: Avatar, body: Body) -> None:
+def _rest(state: State, avatar: Avatar, body: Body) -> None:
+    """Tell everybody where a walk has ended."""
     show_self(state, avatar, body)
     state.show_parcel(avatar, body)
     state.show_to_others(avatar, body)
     _lead(state, body)
+
+
+def _arrive(state: State, avatar: Avatar, body: Body) -> None:
+    _rest(state, avatar, body)
     if body.follow is not None:
         _keep_up(state, avatar, body)
 

@@ -152,9 +152,7 @@ class Stage:
         world.script(self.button, Asker())
 
     def _thing(self, name: str, owner_id: AvatarId, **look: bool) -> ObjectId:
-        return self.world.add_object(
-            "Plaza", owner_id=owner_id, position=HERE, thing=Thing(name=name, **look)
-        )
+        return self.world.add_object("Plaza", owner_id=owner_id, position=HERE, thing=Thing(name=name, **look))
 
     def offers(self) -> None:
         """Let others make the offers that some actions answer; Ada must be in the world."""
