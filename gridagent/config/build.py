@@ -14,6 +14,7 @@ import types
 from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import cache
+from itertools import islice
 from typing import Annotated, Final, Literal, NewType, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -200,7 +201,10 @@ class Builder:
             built: object = info.type(**values)
         except LimitExceeded as error:
             # What a `Bounded` section measures beyond its annotations, such as bytes of text.
-            return self._wrong(node, path, f"is over a bound: {error}", f"shorten {error.limit}")
+            key = error.limit.rpartition(".")[2]
+            return self._wrong(
+                node, path, f"has too much in {key}: at most {error.allowed}, not {error.seen}", f"shorten {key}"
+            )
         return built
 
     def _field(self, given: Node | None, field: FieldInfo, path: str) -> object:
@@ -230,8 +234,8 @@ class Builder:
             built = self.build(child, value_info, here)
             if built_key is not INVALID and built is not INVALID:
                 values[built_key] = built
-        self._check_length(node, info, path)
-        return values
+        kept = self._check_length(node, info, path)
+        return dict(islice(values.items(), kept))
 
     def _list(self, node: Node, info: TypeInfo, path: str) -> object:
         if not isinstance(node.value, list):
@@ -252,10 +256,11 @@ class Builder:
                     self._problems.add(here, "is in this list already", "keep one of them", shape(child))
                 seen.add(built)
             values.append(built)
-        self._check_length(node, info, path)
-        return tuple(values) if complete else INVALID
+        kept = self._check_length(node, info, path)
+        return tuple(values[:kept]) if complete else INVALID
 
-    def _check_length(self, node: Node, info: TypeInfo, path: str) -> None:
+    def _check_length(self, node: Node, info: TypeInfo, path: str) -> int:
+        """Note a wrong number of entries; returns how many of them may be kept."""
         assert isinstance(node.value, list | dict)  # noqa: S101 - checked by the callers
         size = len(node.value)
         most, least = info.bound("max_length"), info.bound("min_length")
@@ -263,6 +268,7 @@ class Builder:
             self._wrong(node, path, f"must have at most {plain(most)} entries", f"remove {plain(size - most)}")
         if least is not None and size < least:
             self._wrong(node, path, f"must have at least {plain(least)} entry", "add one")
+        return size if most is None else min(size, int(most))
 
     # --- leaves -------------------------------------------------------------------------------
 
@@ -271,7 +277,7 @@ class Builder:
         if isinstance(value, str) and info.is_text:
             return self._text(node, value, info, path)
         wanted = info.is_number and isinstance(value, int | float | BadNumber) and not isinstance(value, bool)
-        built = INVALID if isinstance(value, BadNumber | list | dict) else _converted(value, info)
+        built = INVALID if isinstance(value, BadNumber | list | dict | str) else _converted(value, info)
         if built is not INVALID:
             return built
         return self._wrong(node, path, f"must be {expectation(info)}", advice(node, info), numbers=wanted)

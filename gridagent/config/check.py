@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from gridagent.config.load import load_config_and_secrets
+from gridagent.config.load import begin_loading
 from gridagent.config.model import Backend, Config, LlmProvider
 
 __all__ = ("check_config",)
@@ -26,7 +26,10 @@ def check_config(
     Raises:
         ConfigError: with every problem.
     """
-    config = load_config_and_secrets(path, environ, options or {}, cwd=cwd).config
+    loading = begin_loading(path, environ, options or {}, cwd)
+    del environ, options
+    loading.read_secrets()
+    config = loading.finish().config
     return config, tuple(_notes(config))
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
 from gridagent.errors import ConfigProblem
@@ -137,8 +137,7 @@ def shape(node: Node, *, numbers: bool = False) -> str:  # noqa: PLR0911 - one a
             return node.value.shape
         case list():
             return f"a list of {len(node.value)} items"
-        case dict():
-            return f"an object of {len(node.value)} keys"
+    return f"an object of {len(node.value)} keys"
 
 
 def safe_key(key: str) -> str:
@@ -266,14 +265,3 @@ def nodes_of(builtins: object, origin: str) -> Node:
     if isinstance(builtins, list | tuple):
         return Node([nodes_of(item, origin) for item in builtins], origin=origin)
     return _tree(builtins, origin)
-
-
-def walk(node: Node, path: str = "$") -> Iterator[tuple[str, Node]]:
-    """Visit every node with its path."""
-    yield path, node
-    if isinstance(node.value, dict):
-        for key, child in node.value.items():
-            yield from walk(child, f"{path}.{safe_key(key)}")
-    elif isinstance(node.value, list):
-        for index, child in enumerate(node.value):
-            yield from walk(child, f"{path}[{index}]")

@@ -48,7 +48,7 @@ def lay_over(
         if name.startswith(PREFIX) and name != CONFIG_FILE_VARIABLE
     )
     chosen = ((path.split("."), f"option {path}", text) for path, text in options.items())
-    # Outer keys first, so that a variable for a whole section does not undo one for a key inside it.
+    # Outer keys first: a variable for a section and one for a key inside it clash in any order, and the clash is told.
     for given in (variables, chosen):
         for keys, origin, text in sorted(given, key=lambda item: (len(item[0]), item[1])):
             _place(tree, keys, Node(GivenText(text), origin=origin), defaults=defaults, problems=problems)

@@ -174,7 +174,7 @@ def _open_without_links(path: Path, how: int) -> int:
     # O_PATH needs no read permission on a directory, only the right to pass through it.
     through = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
     last = how | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0)
-    names = path.parts[1:] or ("",)
+    names = path.parts[1:] or (".",)
     descriptor = None
     try:
         name = path.parts[0]
@@ -207,7 +207,7 @@ def _open_at(name: str, flags: int, directory: int) -> int:
 
 
 def _sentence(error: OSError, name: str) -> tuple[str, str]:
-    part = shown_path(Path(name)) if name else "/"
+    part = shown_path(Path(name))
     reasons = {
         errno.ELOOP: (f"{part!r} in the file's path is a symbolic link", "give the real path, without links"),
         errno.ENOENT: (f"{part!r} in the file's path does not exist", "create it or correct the path"),

@@ -25,7 +25,7 @@ from gridagent.config.secrets import SECRET_MIN_CHARS, EndpointUrl, Secrets, Sec
 from gridagent.errors import ConfigError
 from gridagent.limits import CONFIG_FILE_MAX_BYTES, SECRET_FILE_MAX_BYTES
 
-__all__ = ("LoadedConfig", "load_config", "load_config_and_secrets", "parse_config")
+__all__ = ("LoadedConfig", "Loading", "begin_loading", "load_config", "load_config_and_secrets", "parse_config")
 
 _NO_OPTIONS: Final[Mapping[str, str]] = {}
 
@@ -44,16 +44,15 @@ def load_config(
 
     Args:
         file: the configuration file; None for defaults and environment alone.
-        environ: the environment; names beginning with ``GRIDAGENT_`` count.
+        environ: the environment; names beginning with ``GRIDAGENT_`` count. Whoever prints tracebacks with locals
+            keeps it in no variable of a calling frame either.
         options: values by dotted path that win over everything, such as ``{"log.level": "debug"}``.
         cwd: directory that relative paths on the command line and in variables start from.
 
     Raises:
         ConfigError: with every problem.
     """
-    loading = _Loading(cwd, environ)
-    loading.read(file)
-    loading.build(environ, options)
+    loading = begin_loading(file, environ, options, cwd)
     del environ, options
     return loading.finish().config
 
@@ -66,11 +65,10 @@ def load_config_and_secrets(
     Raises:
         ConfigError: with every problem, of the configuration and of all secret files.
     """
-    loading = _Loading(cwd, environ)
-    loading.read(file)
-    loading.build(environ, options)
-    loading.read_secrets()
+    loading = begin_loading(file, environ, options, cwd)
+    # The environment may hold any secret: it is on no frame from which an error is raised.
     del environ, options
+    loading.read_secrets()
     return loading.finish()
 
 
@@ -92,14 +90,27 @@ def parse_config(
     Raises:
         ConfigError: with every problem.
     """
-    loading = _Loading(base, environ)
+    loading = Loading(base, environ)
     loading.parse(data)
     loading.build(environ, options)
     del data, environ, options
     return loading.finish().config
 
 
-class _Loading:
+def begin_loading(
+    file: Path | None, environ: Mapping[str, str], options: Mapping[str, str], cwd: Path | None
+) -> Loading:
+    """Take every step that needs the environment; raises nothing.
+
+    For callers that raise from a frame of their own: they delete the environment from it first, then `finish`.
+    """
+    loading = Loading(cwd, environ)
+    loading.read(file)
+    loading.build(environ, options)
+    return loading
+
+
+class Loading:
     """One load, step by step; every step notes problems and goes on."""
 
     __slots__ = (
@@ -114,7 +125,7 @@ class _Loading:
         self._private = True
         self._problems = Problems()
         self._tree: Node | None = Node({})
-        self._config: object = None
+        self._config = Config()
         self._secret_files: dict[str, str] = {}
         self._endpoints: dict[str, EndpointUrl] = {}
         self._secrets: dict[str, SecretStr] = {}
@@ -158,11 +169,12 @@ class _Loading:
         tree = self._tree or Node({})
         lay_over(tree, environ, options, defaults=_default_values(), problems=self._problems)
         builder = Builder(self._problems, self._resolve)
-        self._config = builder.build(tree, read_type(Config), "$")
+        config = builder.build(tree, read_type(Config), "$")
+        assert isinstance(config, Config)  # noqa: S101 - every key has a default that stands in for what is wrong
+        self._config = config
         self._secret_files = builder.secret_files
         self._endpoints = builder.endpoints
-        if isinstance(self._config, Config):
-            self._problems.add_news(check_rules(self._config, is_sound=lambda path: not self._problems.touch(path)))
+        self._problems.add_news(check_rules(config, is_sound=lambda path: not self._problems.touch(path)))
         self._check_privacy(builder.endpoints_in_file)
 
     def _resolve(self, text: str, origin: str) -> str | None:
@@ -195,7 +207,7 @@ class _Loading:
         Raises:
             ConfigError: something was noted.
         """
-        if len(self._problems) or not isinstance(self._config, Config):
+        if len(self._problems):
             raise ConfigError(self._problems.listed(), source=self.source)
         return LoadedConfig(config=self._config, secrets=Secrets(self._secrets, self._endpoints))
 
