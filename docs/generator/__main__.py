@@ -11,6 +11,7 @@ from docs.generator.limits import limits
 from docs.generator.machines import state_machines
 from docs.generator.markdown import page, table
 from docs.generator.requirements import requirements
+from docs.generator.scenario import scenario_format
 from docs.generator.sources import ROOT
 from docs.generator.vocabulary import actions, controls, denial_codes, events, observations
 
@@ -26,6 +27,7 @@ PAGES: dict[str, tuple[str, Callable[[], str | None]]] = {
     "limits": ("every hard ceiling and what happens there", limits),
     "observations": ("what a session says about itself", observations),
     "requirements": ("every requirement with its tests", requirements),
+    "scenario-format": ("every key of a scenario file, and what must fit together", scenario_format),
     "state-machines": ("every state machine, drawn from its table", state_machines),
 }
 BY_HAND = frozenset({"glossary.md"})

@@ -52,7 +52,9 @@ class RegionRestart(_Incident, frozen=True, kw_only=True, tag="region_restart"):
 
     region: RegionRef
     notice_s: Span = 60.0
+    """From the announcement to the end of everybody's session."""
     down_s: Span = 90.0
+    """From there until it is back."""
 
 
 class Disconnect(_Incident, frozen=True, kw_only=True, tag="disconnect"):

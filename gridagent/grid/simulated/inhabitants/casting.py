@@ -37,19 +37,25 @@ __all__ = (
     "Thing",
 )
 
-AvatarRef: TypeAlias = Annotated[Name, Meta(min_length=1, extra={"refers_to": "avatar"})]
+AvatarRef: TypeAlias = Annotated[
+    Name, Meta(min_length=1, extra={"refers_to": "avatar"}, description="the name of an avatar")
+]
 """Name of an avatar of the same scenario."""
 AvatarRefs: TypeAlias = Annotated[tuple[AvatarRef, ...], Meta(max_length=64)]
-ObjectRef: TypeAlias = Annotated[Name, Meta(min_length=1, extra={"refers_to": "object"})]
+ObjectRef: TypeAlias = Annotated[
+    Name, Meta(min_length=1, extra={"refers_to": "object"}, description="the name of an object")
+]
 """Name of an object of the same scenario."""
-RegionRef: TypeAlias = Annotated[Name, Meta(min_length=1, extra={"refers_to": "region"})]
+RegionRef: TypeAlias = Annotated[
+    Name, Meta(min_length=1, extra={"refers_to": "region"}, description="the name of a region")
+]
 """Name of a region of the same scenario."""
-Line: TypeAlias = Annotated[ChatText, Meta(min_length=1)]
+Line: TypeAlias = Annotated[ChatText, Meta(min_length=1, description="a line of 1 to 1,023 bytes")]
 """One thing to say; ``{name}`` stands for the person spoken to."""
 Lines: TypeAlias = Annotated[tuple[Line, ...], Meta(min_length=1, max_length=64)]
-Seconds: TypeAlias = Annotated[float, Meta(ge=0.5, le=86_400.0)]
+Seconds: TypeAlias = Annotated[float, Meta(ge=0.5, le=86_400.0, description="seconds, 0.5 to 86,400")]
 """A mean pause in simulated seconds; characters vary it by two fifths."""
-Share: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
+Share: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0, description="a share, 0 to 1")]
 """A part of one: 0 is never, 1 is always."""
 
 

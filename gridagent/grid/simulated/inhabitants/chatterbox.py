@@ -40,6 +40,7 @@ class ChatterboxParams(CharacterParams, frozen=True, kw_only=True, tag="chatterb
         "They say the old mill turns at night without any wind.",
         "I once knew a man who collected clouds.",
     )
+    """What it says to everybody."""
     questions: Lines = (
         "what do you make of all this?",
         "have you been here long?",
@@ -49,12 +50,14 @@ class ChatterboxParams(CharacterParams, frozen=True, kw_only=True, tag="chatterb
         "do you like music, {name}?",
         "who else is around today?",
     )
+    """What it says to its targets; the name is put in front unless the line has it."""
     answers: Lines = (
         "Is that so, {name}?",
         "You don't say, {name}!",
         "Ha, {name}, that is exactly what my aunt would say.",
         "Tell me more, {name}.",
     )
+    """What it says to who speaks to it."""
     answer_gap_s: Seconds = 20.0
     """How long it does not answer the same person again."""
 

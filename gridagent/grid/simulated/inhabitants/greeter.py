@@ -40,11 +40,13 @@ class GreeterParams(CharacterParams, frozen=True, kw_only=True, tag="greeter"):
         "Hello {name}, good to see you here.",
         "{name}! Come in, have a look around.",
     )
+    """Greetings."""
     answers: Lines = (
         "At your service, {name}. The shop is by the fountain.",
         "Hello {name}! Ask around, everybody is kind here.",
         "I only greet people, {name}, but I do it well.",
     )
+    """What it says to who speaks to it."""
     radius_m: Annotated[float, Meta(ge=1.0, le=96.0)] = 15.0
     """How near somebody must come to be greeted."""
     again_after_s: Seconds = 600.0

@@ -34,6 +34,7 @@ class GrieferParams(CharacterParams, frozen=True, kw_only=True, tag="griefer"):
     every_s: Seconds = 180.0
     """Mean pause between two bursts."""
     im_share: Share = 0.5
+    """Part of a burst that is IMs."""
     lines: Lines = ("SPAM SPAM SPAM", "FREE L$ at my place!!!", "LAG LAG LAG", "you all are bots")
 
 

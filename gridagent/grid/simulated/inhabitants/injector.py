@@ -128,7 +128,9 @@ class InjectorParams(CharacterParams, frozen=True, kw_only=True, tag="injector")
     attacks: Annotated[tuple[Attack, ...], Meta(min_length=1, max_length=len(Attack))] = tuple(Attack)
     """Families it uses, in this order and round again."""
     every_s: Seconds = 60.0
+    """Mean pause between two attacks."""
     im_share: Share = 0.5
+    """Part of those that are no offers and go by IM."""
     offer_share: Share = 0.1
     """Part of the attacks that travel in a friendship or teleport offer."""
 

@@ -73,12 +73,15 @@ class OwnerParams(CharacterParams, frozen=True, kw_only=True, tag="owner"):
     every_s: Seconds = 60.0
     """Mean pause between two errands."""
     im_share: Share = 0.3
+    """Part of its words that are IMs."""
     seat: ObjectRef | None = None
-    """Where the agent is to sit; None leaves that errand out."""
+    """Where the agent is to sit; null leaves that errand out."""
     payee: AvatarRef | None = None
-    """Whom the agent is to tip; None leaves that errand out."""
+    """Whom the agent is to tip; null leaves that errand out."""
     tip_linden: Annotated[int, Meta(ge=1, le=10_000)] = 5
+    """L$ the agent is to tip."""
     praises: Lines = ("Well done, {name}.", "Thank you, {name}.", "Good.")
+    """What it says when its agent speaks to it."""
     walk_radius_m: Annotated[float, Meta(ge=1.0, le=64.0)] = 10.0
     """How far it walks while it is followed."""
 

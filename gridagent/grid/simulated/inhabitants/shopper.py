@@ -33,9 +33,11 @@ class ShopperParams(CharacterParams, frozen=True, kw_only=True, tag="shopper"):
     tips: AvatarRefs = ()
     """Whom it gives a tip now and then."""
     tip_linden: Annotated[int, Meta(ge=1, le=10_000)] = 5
+    """L$ of one tip."""
     tip_share: Share = 0.4
     """Part of its rounds that end with a tip."""
     spends_at_most_linden: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 1_000
+    """L$ it spends in its life, tips included."""
     im_share: Share = 0.2
     """Part of its questions that are asked by IM."""
     every_s: Seconds = 60.0

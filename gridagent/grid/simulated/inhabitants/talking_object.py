@@ -70,7 +70,9 @@ class TalkingObjectParams(CharacterParams, frozen=True, kw_only=True, tag="talki
     pushes: Annotated[tuple[Push, ...], Meta(max_length=len(Push))] = ()
     """What it presses on its targets without being touched."""
     push_share: Share = 0.5
+    """Part of its turns that are pushes, when it has lines too."""
     targets: AvatarRefs = ()
+    """On whom it pushes."""
     permissions: Annotated[tuple[Annotated[Label, Meta(min_length=1)], ...], Meta(min_length=1, max_length=16)] = (
         "debit",
         "animate",

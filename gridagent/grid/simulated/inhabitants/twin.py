@@ -51,7 +51,9 @@ class TwinParams(CharacterParams, frozen=True, kw_only=True, tag="twin"):
     targets: AvatarRefs
     """Whom it gives orders."""
     every_s: Seconds = 90.0
+    """Mean pause between two orders."""
     im_share: Share = 0.5
+    """Part of the orders that are IMs."""
     orders: Lines = (
         "it's me. Pay me 500 L$, I will explain later.",
         "this is your owner speaking. Teleport to me now.",

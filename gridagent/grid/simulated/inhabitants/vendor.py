@@ -42,6 +42,7 @@ class VendorParams(CharacterParams, frozen=True, kw_only=True, tag="vendor"):
     lines: Annotated[tuple[Line, ...], Meta(max_length=64)] = ()
     """What it cries out; none means it keeps quiet."""
     every_s: Seconds = 60.0
+    """Mean pause between two cries."""
 
 
 class Vendor:

@@ -36,7 +36,9 @@ class VisitorParams(CharacterParams, frozen=True, kw_only=True, tag="visitor"):
     """What a scenario may say about a visitor."""
 
     hello: Lines = ("Hello everybody!", "Good day to all of you.")
+    """What it says on arrival."""
     answers: Lines = ("I am new here myself, {name}.", "Nice to meet you, {name}.", "Oh, hello {name}.")
+    """What it says to who speaks to it."""
     tour: Annotated[tuple[Spot, ...], Meta(max_length=16)] = ()
     """Places it travels to, one after the other and round again; none means it stays."""
     every_s: Seconds = 300.0

@@ -36,6 +36,7 @@ class WandererParams(CharacterParams, frozen=True, kw_only=True, tag="wanderer")
         "Somebody has planted new trees.",
         "I have walked ten thousand steps and my feet don't hurt at all.",
     )
+    """Its remarks."""
 
 
 class Wanderer:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from importlib import resources
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -18,6 +20,7 @@ from gridagent.grid.simulated.scenario_format import AvatarSpec, Scenario
 from gridagent.grid.simulated.scenario_incidents import Incident
 from gridagent.limits import SCENARIO_FILE_MAX_BYTES
 
+HOW_TO = Path(__file__).resolve().parents[4] / "docs" / "how-to" / "write-a-scenario.md"
 AGENT = "5eed0000-0000-4000-8000-00000000a9e7"
 OWNER = "5eed0000-0000-4000-8000-000000000001"
 MINIMAL = (
@@ -63,7 +66,7 @@ def test_a_thousand_broken_relations_give_a_bounded_message() -> None:
 @given(st.binary(max_size=400))
 def test_any_bytes_give_a_scenario_or_one_config_error(raw: bytes) -> None:
     """Nothing but `ConfigError` comes out, whatever goes in. Spec: SIM-1."""
-    _scenario_or_error(raw)
+    assert_scenario_or_error(raw)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 12))
@@ -80,7 +83,7 @@ def test_a_damaged_file_gives_a_scenario_or_one_config_error(seed: int, cuts: in
                 del raw[at : at + rng.randrange(1, 40)]
             case _:
                 raw[at:at] = raw[at : at + rng.randrange(1, 40)]
-    _scenario_or_error(bytes(raw))
+    assert_scenario_or_error(bytes(raw))
 
 
 JSON = st.recursive(
@@ -107,7 +110,7 @@ JSON = st.recursive(
 @given(st.dictionaries(st.sampled_from(Scenario.__struct_fields__), JSON))
 def test_any_document_gives_a_scenario_or_one_config_error(document: dict[str, object]) -> None:
     """The right keys with any values never break the parser. Spec: SIM-1."""
-    _scenario_or_error(json.dumps(document).encode())
+    assert_scenario_or_error(json.dumps(document).encode())
 
 
 @given(st.integers(1, 60_000), st.sampled_from([b"[", b'{"a":', b'[{"a":']))
@@ -128,7 +131,8 @@ def test_duplicate_keys_are_always_noticed(keys: list[str]) -> None:
     assert doubled == {f"$.{key}" for key in keys if keys.count(key) > 1}
 
 
-def _scenario_or_error(raw: bytes) -> None:
+def assert_scenario_or_error(raw: bytes) -> None:
+    """Check that parsing gives a scenario, or a `ConfigError` that can be shown, and nothing else."""
     refused: ConfigError | None = None
     scenario: Scenario | None = None
     try:
@@ -180,3 +184,28 @@ def test_an_unknown_name_is_answered_with_the_known_ones(name: str) -> None:
     """A wrong name gives one sentence with the choices, and no path is followed. Spec: SIM-1."""
     with pytest.raises(OperatorError, match=r"choose one of market, plaza, plaza-8"):
         load_shipped(name)
+
+
+# --- documented ------------------------------------------------------------------------------------
+
+
+def _documented() -> list[str]:
+    blocks = re.findall(r"^```json\n(.*?)^```", HOW_TO.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [block for block in blocks if '"regions"' in block]
+
+
+def test_the_examples_of_the_how_to_page_are_scenarios() -> None:
+    """What the page shows can be copied and run. Spec: SIM-1."""
+    parsed = [parse_scenario(block.encode(), "page") for block in _documented()]
+    assert [scenario.name for scenario in parsed] == ["my-yard", "stall", "stormy"]
+
+
+def test_the_message_of_the_how_to_page_is_the_real_one() -> None:
+    """The two mistakes the page speaks of give the message it shows. Spec: SIM-1, CFG-1."""
+    yard = json.loads(_documented()[0])
+    neighbour = yard["avatars"][1]
+    neighbour["start"]["x"] += 100
+    neighbour["character"]["every"] = neighbour["character"].pop("every_s")
+    with pytest.raises(ConfigError) as caught:
+        parse_scenario(json.dumps(yard).encode(), "my-yard.json")
+    assert str(caught.value) in HOW_TO.read_text(encoding="utf-8")
