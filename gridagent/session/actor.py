@@ -9,19 +9,15 @@ the session is left (Spec: SUP-3).
 
 from __future__ import annotations
 
-from collections import deque
 from functools import partial
 from typing import Final, TypeAlias
 
 import msgspec
 import trio
 
-from gridagent.actions import InDoubt, Outcome, Refused, Resource
 from gridagent.controls import Control, ControlReply
-from gridagent.errors import AuthorityRefused
 from gridagent.grid.base import BackendFactory, RedeemedAction
-from gridagent.ids import EffectKey, Generation
-from gridagent.limits import OPEN_EFFECTS_MAX
+from gridagent.ids import Generation
 from gridagent.mind import Mind
 from gridagent.observations import AgentState, AgentStateChanged, LinkState, LinkStateChanged, Observation
 from gridagent.policy import AuthorizedAction, Gateway, Instant
@@ -31,20 +27,13 @@ from gridagent.runtime.inbox import Inbox
 from gridagent.runtime.ports import Ports
 from gridagent.session.connection import Connection, ConnectionEnd, FromGrid, GenerationSink, LogError
 from gridagent.session.core import SessionCore
-from gridagent.session.effects import CancelWork, Finish, Halt, OpenConnection, Perform
+from gridagent.session.effects import CancelWork, Effect, Finish, Halt, OpenConnection, Perform
 from gridagent.session.orders import Reloader, carry_out
 from gridagent.session.settings import SessionSettings
 from gridagent.session.status import SessionStatus
+from gridagent.session.workers import ActionEnd, Workers
 
-__all__ = ("ActionEnd", "ControlMail", "OwnerGone", "Session")
-
-
-class ActionEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """How one worker ended."""
-
-    generation: int
-    effect: EffectKey
-    outcome: Outcome
+__all__ = ("ControlMail", "OwnerGone", "Session")
 
 
 class OwnerGone(msgspec.Struct, frozen=True):
@@ -77,19 +66,6 @@ class ControlMail:
         return self._reply
 
 
-class _Worker:
-    """One action being applied."""
-
-    __slots__ = ("cut_off", "scope", "sent")
-
-    def __init__(self) -> None:
-        self.scope = trio.CancelScope()
-        self.sent = False
-        """The handle was redeemed: from here on it may have happened."""
-        self.cut_off = "stale_generation"
-        """Why it ended early, if it does."""
-
-
 def _among(state: AgentState | LinkState, states: tuple[AgentState | LinkState, ...]) -> bool:
     """Tell whether ``state`` is one of ``states`` itself: an agent's ``stopped`` equals a link's as text."""
     return any(state is wanted for wanted in states)
@@ -114,7 +90,6 @@ class _StateWaiter:
 
 Mail: TypeAlias = ControlMail | ActionEnd | ConnectionEnd | OwnerGone | FromGrid
 
-_BODY_STOPPED: Final = frozenset({"preempted", "stopped"})
 _OVER: Final = ControlReply(accepted=False, code="stopped", message="the avatar has stopped; start it again first")
 
 
@@ -163,9 +138,12 @@ class Session:
         self._results: Sender[Mail] = self._inbox.open_lane("results", settings.workers_max + 4)
         self._events: Sender[Mail] = self._inbox.open_lane("grid_events", settings.grid_events_max)
         self._connection: Connection | None = None
-        self._waiting: deque[Perform] = deque(maxlen=OPEN_EFFECTS_MAX)
-        self._slots = settings.workers_max  # given back when the coordinator has read the end
-        self._workers: dict[EffectKey, _Worker] = {}  # at most workers_max
+        self._workers = Workers(
+            limit=settings.workers_max,
+            name=f"{settings.key}.worker",
+            report=self._results.send_nowait,
+            log_error=log_error,
+        )
         self._finished = False
         self._owner_left = False
         self._waiters: list[_StateWaiter] = []  # one a waiting task
@@ -218,8 +196,8 @@ class Session:
             case ControlMail():
                 mail.answer(carry_out(core, mail.control, self._reload))
             case ActionEnd():
-                self._slots += 1
-                core.on_action_ended(mail.generation, mail.effect, mail.outcome)
+                self._workers.end_was_read()
+                self._ended(mail)
             case ConnectionEnd():
                 self._connection = None
                 core.on_connection_ended(mail.generation, cause=mail.cause, logged_out=mail.logged_out)
@@ -228,23 +206,32 @@ class Session:
 
     def _perform(self, nursery: trio.Nursery) -> None:
         """Perform what the core wants, and start as many waiting workers as there are places."""
-        while (effects := self.core.take_effects()) or (self._waiting and self._slots):
+        while (effects := self.core.take_effects()) or self._workers.startable:
             for effect in effects:
-                match effect:
-                    case OpenConnection():
-                        self._open(effect, nursery)
-                    case Perform():
-                        self._waiting.append(effect)
-                    case CancelWork():
-                        self._cut_off(effect)
-                    case Halt():
-                        if self._connection is not None and self.core.connected:
-                            self._connection.backend.halt()
-                    case Finish():
-                        self._finished = True
-            while self._waiting and self._slots:
-                self._start(self._waiting.popleft())
+                self._perform_one(effect, nursery)
+            while self._workers.startable:
+                never_begun = self._workers.start_next(self._connection)
+                if never_begun is not None:
+                    self._ended(never_begun)
         self._flush()
+
+    def _perform_one(self, effect: Effect, nursery: trio.Nursery) -> None:
+        match effect:
+            case OpenConnection():
+                self._open(effect, nursery)
+            case Perform():
+                self._workers.put(effect)
+            case CancelWork():
+                for end in self._workers.cut_off(effect):
+                    self._ended(end)
+            case Halt():
+                if self._connection is not None and self.core.link.connected:
+                    self._connection.backend.halt()
+            case Finish():
+                self._finished = True
+
+    def _ended(self, end: ActionEnd) -> None:
+        self.core.on_action_ended(end.generation, end.effect, end.outcome)
 
     def _flush(self) -> None:
         if self._out:
@@ -276,10 +263,9 @@ class Session:
             pass
         for effect in core.take_effects():
             if isinstance(effect, Perform):
-                self._waiting.append(effect)
-        for waiting in self._waiting:
-            self._never_started(waiting)
-        self._waiting.clear()
+                self._workers.put(effect)
+        for end in self._workers.cut_off(CancelWork(effect=None, reason=code)):
+            self._ended(end)
         core.end_of_batch()
         self._flush()
         self._inbox.close()
@@ -306,76 +292,8 @@ class Session:
 
     def _redeem(self, generation: Generation, handle: AuthorizedAction) -> RedeemedAction:
         record = self.core.gateway.redeem(handle, generation=generation, now=self._instant())
-        worker = self._workers.get(record.effect)
-        if worker is not None:
-            worker.sent = True
+        self._workers.note_sent(record.effect)
         return record
-
-    # --- workers ----------------------------------------------------------------------------------
-
-    def _start(self, effect: Perform) -> None:
-        connection = self._connection
-        key = effect.authorized.effect
-        worker = _Worker()
-        work = partial(self._work, effect, worker)
-        if connection is None or not connection.start(work, f"{self.settings.key}.worker"):
-            self._never_started(effect)
-            return
-        self._slots -= 1
-        self._workers[key] = worker
-
-    def _never_started(self, effect: Perform) -> None:
-        self.core.on_action_ended(
-            effect.generation.number, effect.authorized.effect, Refused(reason="stale_generation")
-        )
-
-    async def _work(self, effect: Perform, worker: _Worker) -> None:
-        """Apply one action; whatever happens to it, exactly one end is reported (Spec: EFX-1)."""
-        outcome: Outcome | None = None
-        try:
-            with worker.scope:
-                outcome = await self._apply(effect, worker)
-        finally:
-            if outcome is None:
-                outcome = self._cut_outcome(effect, worker)
-            del self._workers[effect.authorized.effect]
-            self._results.send_nowait(
-                ActionEnd(generation=effect.generation.number, effect=effect.authorized.effect, outcome=outcome)
-            )
-
-    async def _apply(self, effect: Perform, worker: _Worker) -> Outcome | None:
-        connection = self._connection
-        if connection is None:
-            return None
-        try:
-            return await connection.backend.apply(effect.authorized.handle)
-        except AuthorityRefused as error:
-            return Refused(reason=error.reason)
-        except Exception as error:  # noqa: BLE001 - a backend's fault ends one action, not the session
-            self._log_error("apply_failed", error)
-            worker.cut_off = "backend_fault"
-            return None
-
-    @staticmethod
-    def _cut_outcome(effect: Perform, worker: _Worker) -> Outcome:
-        """Say how an action ended that was cut off: never guess (Spec: EFX-2)."""
-        if not worker.sent:
-            return Refused(reason=worker.cut_off)
-        if effect.authorized.action.spec.resource is Resource.BODY and worker.cut_off in _BODY_STOPPED:
-            return Refused(reason=worker.cut_off)  # the walk did not arrive, and is being stopped
-        return InDoubt(reason=worker.cut_off)
-
-    def _cut_off(self, effect: CancelWork) -> None:
-        for key, worker in self._workers.items():
-            if effect.effect in {None, key}:
-                worker.cut_off = effect.reason
-                worker.scope.cancel(reason=effect.reason)
-        for waiting in [*self._waiting]:
-            if effect.effect in {None, waiting.authorized.effect}:
-                self._waiting.remove(waiting)
-                self.core.on_action_ended(
-                    waiting.generation.number, waiting.authorized.effect, Refused(reason=effect.reason)
-                )
 
     # --- what a handle needs ------------------------------------------------------------------------
 
@@ -403,7 +321,7 @@ class Session:
 
         Cancellation: safe.
         """
-        for state in (self.core.agent, self.core.link):
+        for state in (self.core.agent, self.core.link.state):
             if _among(state, states):
                 await trio.lowlevel.checkpoint()
                 return state
@@ -431,7 +349,7 @@ class Session:
         return SessionStatus(
             key=self.settings.key,
             agent=core.agent,
-            link=core.link,
+            link=core.link.state,
             generation=core.generation,
             avatar_id=core.where.self_id,
             name=core.where.name,
@@ -440,7 +358,7 @@ class Session:
             balance=core.where.balance,
             near=len(core.where.avatars()),
             workers=len(self._workers),
-            fenced=core.fence.statistics().fenced,
+            fenced=core.link.fence.statistics().fenced,
             last_error=core.last_error,
             queues=(*self._inbox.statistics(), *self.broadcast.statistics().subscribers),
             gateway=core.gateway.status(),

@@ -106,6 +106,11 @@ class Connection:
         self._nursery: trio.Nursery | None = None
 
     @property
+    def generation(self) -> Generation:
+        """The generation it belongs to."""
+        return self._generation
+
+    @property
     def backend(self) -> GridBackend:
         """The backend; not to be used after the generation is over."""
         return self._backend
@@ -156,12 +161,9 @@ class Connection:
                 return DisconnectCause(error.cause)
             except ValueError:
                 return DisconnectCause.BACKEND_FAULT
-        except ResourceClosed as error:
-            if not self._generation.live:
-                return DisconnectCause.REQUESTED  # the sink told it that the generation is over
-            self._log_error("backend_fault", error)
-            return DisconnectCause.BACKEND_FAULT
         except Exception as error:  # noqa: BLE001 - a backend's fault ends its generation, not the session
+            if isinstance(error, ResourceClosed) and not self._generation.live:
+                return DisconnectCause.REQUESTED  # the sink told it that the generation is over
             self._log_error("backend_fault", error)
             return DisconnectCause.BACKEND_FAULT
         return DisconnectCause.GRID_CLOSED

@@ -1,9 +1,9 @@
 """The session's decisions, sans-IO: inputs in, state and effects out.
 
-Owns one avatar's agent and link states, its generation fence, its retry timer and its table of work in
-flight. `gridagent.session.actor` feeds it controls, grid events and results, and performs its effects;
-the gateway decides on actions, the mind proposes them. Waits for nothing and reads no clock: each input
-carries ``now``.
+Owns one avatar's agent state, its link (`gridagent.session.link`) and its table of work in flight.
+`gridagent.session.actor` feeds it controls, grid events and results, and performs its effects; the gateway
+decides on actions, the mind proposes them. Waits for nothing and reads no clock: the shell sets the time
+before each input.
 
 Invariants: at most one generation is live, and the next opens only after the last was fenced and cleaned
 up (Spec: SUP-5, BND-5); what an ended generation still delivers settles its own effect and nothing else
@@ -44,30 +44,23 @@ from gridagent.observations import (
     ApprovalClosed,
     ApprovalOpened,
     AttentionDecided,
-    Diagnostic,
     EventSeen,
     GenerationClosed,
-    GenerationOpened,
-    LinkState,
-    LinkStateChanged,
     Observation,
     ObservationBody,
     Verdict,
     WorkFenced,
 )
 from gridagent.policy import Authorized, Decision, Denied, Gateway, Instant, NeedsApproval
-from gridagent.runtime.generation import GenerationFence
-from gridagent.runtime.restart import Backoff, RestartDecision, RestartWindow
-from gridagent.session.effects import CancelWork, Effect, Finish, OpenConnection, Perform
-from gridagent.session.lifecycle import AGENT, LINK, AgentInput, LinkInput
-from gridagent.session.reconnect import RECONNECT, Retry
+from gridagent.policy.summary import summarise_for_approval
+from gridagent.session.effects import CancelWork, Effect, Finish, Perform
+from gridagent.session.lifecycle import AGENT, AgentInput, LinkInput
+from gridagent.session.link import Link
 from gridagent.session.settings import OnBackendFailure, SessionSettings
-from gridagent.session.summary import summarise
 from gridagent.session.surroundings import Whereabouts
 
 __all__ = ("InFlight", "SessionCore")
 
-_SICK_PARTS_MAX: Final = 16
 _OPERATOR: Final = Principal(client="operator")
 
 
@@ -104,26 +97,23 @@ class SessionCore:
         self.gateway = gateway
         self.mind = mind
         self.where = Whereabouts()
-        self.fence = GenerationFence(settings.last_generation, name=f"{settings.key} generation")
         self.agent: AgentState = AGENT.initial
-        self.link: LinkState = LINK.initial
         self.last_error = ""
         self.inflight: dict[EffectKey, InFlight] = {}  # bounded by the gateway's open effects
         self._observe = observe
-        self._rng = rng
         self._effects: list[Effect] = []  # emptied by the shell after every batch
         self._seq = 0
         self._causes = 0
         self._now = Instant(wall=0.0, monotonic=0.0)
-        self._ever_ready = False
-        self._connect_wanted = False
-        self._retry_at: float | None = None
-        self._end_cause: DisconnectCause | None = None
-        self._sick: set[str] = set()
         self._fenced_events = 0
-        delays = settings.delays
-        self._backoff = Backoff(delays.backoff_base_s, delays.backoff_cap_s, delays.healthy_after_s)
-        self._faults = RestartWindow(settings.fault_intensity)
+        self.link = Link(
+            settings=settings,
+            gateway=gateway,
+            where=self.where,
+            rng=rng,
+            publish=self.publish,
+            perform=self.add_effect,
+        )
 
     # --- what the shell asks ----------------------------------------------------------------------
 
@@ -135,11 +125,11 @@ class SessionCore:
     @property
     def generation(self) -> Generation:
         """Number of the newest generation; 0 is none yet."""
-        return Generation(self.fence.number)
+        return Generation(self.link.fence.number)
 
     def timer(self) -> float | None:
         """When `on_timer` wants to be called, in monotonic seconds."""
-        due = [at for at in (self._retry_at, self.gateway.next_deadline()) if at is not None]
+        due = [at for at in (self.link.retry_at, self.gateway.next_deadline()) if at is not None]
         return min(due, default=None)
 
     def take_effects(self) -> list[Effect]:
@@ -173,57 +163,20 @@ class SessionCore:
             )
         )
 
-    # --- the link ---------------------------------------------------------------------------------
+    # --- life -------------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """Take up work: connect now or after the configured pause, unless told to wait for `Connect`."""
         if not self.settings.connect_at_start:
             return
         if self.settings.start_after_s:
-            self._retry_at = self._now.monotonic + self.settings.start_after_s
+            self.link.want_after(self.settings.start_after_s, self._now)
         else:
-            self.want_connection()
+            self.link.want()
 
-    def want_connection(self) -> None:
-        """Connect now, or as soon as the last generation is cleaned up."""
-        self._retry_at = None
-        if not self.fence.retired():
-            self._connect_wanted = True
-            return
-        self._connect_wanted = False
-        self.step_link(LinkInput.CONNECT)
-        self._end_cause = None
-        generation = self.fence.open()
-        self.gateway.open_generation(Generation(generation.number))
-        self.publish(GenerationOpened())
-        self._effects.append(OpenConnection(generation=generation))
-
-    def end_connection(self, cause: DisconnectCause) -> None:
-        """Fence the live generation, then let it be cleaned up; without one, drop what waits for it."""
-        self._connect_wanted = False
-        self._retry_at = None
-        live = self.fence.current
-        if live is None:
-            return
-        self._end_cause = cause
-        self.fence.invalidate()
-        self.gateway.close_generation(Generation(live.number), self._now)
-        self._backoff.note_down(self._now.monotonic)
-        self._sick.clear()
-        self.where.clear()
-
-    @property
-    def connected(self) -> bool:
-        """Whether a generation is live."""
-        return self.fence.current is not None
-
-    def step_link(
-        self, given: LinkInput, *, cause: DisconnectCause | None = None, retry_in_s: float | None = None
-    ) -> None:
-        """Move the link and say so when it changed."""
-        was, self.link = self.link, LINK.step(self.link, given)
-        if was is not self.link:
-            self.publish(LinkStateChanged(state=self.link, was=was, cause=cause, retry_in_s=retry_in_s))
+    def end_connection(self) -> None:
+        """Fence the live generation because somebody asked for it; without one, drop what waits for it."""
+        self.link.end(DisconnectCause.REQUESTED, self._now)
 
     def step_agent(self, given: AgentInput, code: str = "") -> None:
         """Move the agent and say so when it changed."""
@@ -236,77 +189,66 @@ class SessionCore:
         if not AGENT.allows(self.agent, AgentInput.STOP):
             return
         self.step_agent(AgentInput.STOP, code)
-        self.step_link(LinkInput.SHUT_DOWN)
-        self.end_connection(DisconnectCause.REQUESTED)
-        if self.fence.retired():
+        self.link.step(LinkInput.SHUT_DOWN)
+        self.end_connection()
+        if self.link.fence.retired():
             self._stopped()
 
     def resume(self) -> None:
         """Come back from a pause."""
-        self.step_agent(AgentInput.RESUME if self._ever_ready else AgentInput.RESUME_UNREADY)
-        self.want_connection()
+        self.step_agent(AgentInput.RESUME if self.link.ever_ready else AgentInput.RESUME_UNREADY)
+        self.link.want()
 
     def fail(self, code: str) -> None:
         """Give the agent up; its connection is ended first where one is live."""
         self.last_error = code
         self.step_agent(AgentInput.FAIL, code)
-        if LINK.allows(self.link, LinkInput.LOST_FOR_GOOD):
-            self.step_link(LinkInput.LOST_FOR_GOOD)
-        self.end_connection(DisconnectCause.BACKEND_FAULT)
-        if self.fence.retired():
-            self._effects.append(Finish())
+        if self.link.allows(LinkInput.LOST_FOR_GOOD):
+            self.link.step(LinkInput.LOST_FOR_GOOD)
+        self.link.end(DisconnectCause.BACKEND_FAULT, self._now)
+        if self.link.fence.retired():
+            self._finish()
 
     def _stopped(self) -> None:
-        self.step_link(LinkInput.CLEANED)
+        self.link.step(LinkInput.CLEANED)
         self.step_agent(AgentInput.STOPPED)
-        self._effects.append(Finish())
+        self._finish()
+
+    def _finish(self) -> None:
+        if self.link.allows(LinkInput.CLEANED):
+            self.link.step(LinkInput.CLEANED)
+        self.add_effect(Finish())
 
     def on_connection_ended(self, number: int, *, cause: DisconnectCause, logged_out: bool) -> None:
         """Take note that a connection is over and cleaned up; decide what follows."""
-        ended_itself = self.connected and self.fence.number == number
-        if ended_itself:
-            self.end_connection(cause)
-        self.fence.retire()
-        self.publish(GenerationClosed(cause=self._end_cause or cause, logged_out=logged_out))
+        ended_itself = self.link.cleaned_up(number, cause, self._now)
+        self.publish(GenerationClosed(cause=self.link.end_cause or cause, logged_out=logged_out))
         if self.agent is AgentState.STOPPING:
             self._stopped()
         elif self.over:
-            self._effects.append(Finish())
+            self._finish()
         elif ended_itself:
-            self._plan_after(cause)
-        elif self._connect_wanted:
-            self.want_connection()
+            self._lost(cause)
+        elif self.link.wanted:
+            self.link.want()
 
-    def _plan_after(self, cause: DisconnectCause) -> None:
-        """Decide whether and when to connect again (Spec: SUP-1, SUP-6)."""
+    def _lost(self, cause: DisconnectCause) -> None:
+        """Decide what a connection that ended by itself leads to (Spec: SUP-1)."""
         self.last_error = cause.value
-        if self.settings.on_backend_failure is OnBackendFailure.FAIL:
-            self.step_link(LinkInput.LOST_FOR_GOOD, cause=cause)
-            if cause is DisconnectCause.GRID_CLOSED:
-                self.stop(cause.value)
-            else:
-                self.fail(cause.value)
+        if self.settings.on_backend_failure is OnBackendFailure.RECONNECT:
+            if not self.link.plan_after(cause, self._now):
+                self.fail("restart_intensity")
             return
-        retry = RECONNECT[cause]
-        if retry is Retry.NEVER:
-            self.step_link(LinkInput.LOST_BLOCKED, cause=cause)
-            self.publish(Diagnostic(code="authentication_blocked", fields=(("cause", cause.value),)))
-            return
-        if retry is Retry.FAULT and self._faults.record(self._now.monotonic) is RestartDecision.ESCALATE:
-            self.step_link(LinkInput.LOST_FOR_GOOD, cause=cause)
-            self.fail("restart_intensity")
-            return
-        fixed = self.settings.delays.fixed(retry)
-        delay = self._backoff.next_delay(self._rng) if fixed is None else fixed
-        if retry is Retry.STAY_AWAY:
-            self.publish(Diagnostic(code="staying_away", fields=(("cause", cause.value),)))
-        self.step_link(LinkInput.LOST, cause=cause, retry_in_s=delay)
-        self._retry_at = self._now.monotonic + delay
+        self.link.step(LinkInput.LOST_FOR_GOOD, cause=cause)
+        if cause is DisconnectCause.GRID_CLOSED:
+            self.stop(cause.value)
+        else:
+            self.fail(cause.value)
 
     def on_timer(self) -> None:
         """Do what is due."""
-        if self._retry_at is not None and self._now.monotonic >= self._retry_at:
-            self.want_connection()
+        if self.link.due(self._now):
+            self.link.want()
         for ended in self.gateway.expire(self._now):
             if ended.approval_id is not None:
                 self.publish(ApprovalClosed(approval_id=ended.approval_id, how="expired"))
@@ -315,7 +257,7 @@ class SessionCore:
 
     def on_event(self, number: int, event: GridEvent) -> None:
         """Take one event of generation ``number``; of an ended one, only count it (Spec: SUP-5)."""
-        if not self.fence.admits(number):
+        if not self.link.fence.admits(number):
             self._fenced_events += 1
             return
         self.publish(EventSeen(event=event))
@@ -340,29 +282,19 @@ class SessionCore:
 
     def _on_transport_up(self, event: TransportUp) -> None:
         self.where.self_id, self.where.name = event.avatar_id, event.name
-        if self.link is LinkState.CONNECTING:
-            self.step_link(LinkInput.TRANSPORT_UP)
+        self.link.transport_up()
 
     def _on_ready(self, event: BackendReady) -> None:
         self.where.self_id, self.where.name = event.avatar_id, event.name
         self.where.region, self.where.position = event.region, event.position
-        if self.link is LinkState.CONNECTING:
-            self.step_link(LinkInput.TRANSPORT_UP)
-        self.step_link(LinkInput.READY)
-        self._ever_ready = True
-        self._backoff.note_up(self._now.monotonic)
+        self.link.ready(self._now)
         self.step_agent(AgentInput.READY)
 
     def _on_part_degraded(self, event: PartDegraded) -> None:
-        if len(self._sick) < _SICK_PARTS_MAX:
-            self._sick.add(event.part)
-        if LINK.allows(self.link, LinkInput.PART_SICK):
-            self.step_link(LinkInput.PART_SICK)
+        self.link.part_sick(event.part)
 
     def _on_part_recovered(self, event: PartRecovered) -> None:
-        self._sick.discard(event.part)
-        if not self._sick and self._ever_ready and self.link is LinkState.DEGRADED:
-            self.step_link(LinkInput.READY)
+        self.link.part_well(event.part)
 
     def _on_place(self, event: RegionEntered | SelfMoved | TeleportFinished) -> None:
         self.where.region, self.where.position = event.region, event.position
@@ -459,7 +391,7 @@ class SessionCore:
         self.publish(
             ActionDecided(
                 action=action_name(request.action),
-                summary=summarise(request.action),
+                summary=summarise_for_approval(request.action),
                 origin=request.origin,
                 principal=request.principal.key[:64],
                 verdict=verdict,
@@ -471,7 +403,7 @@ class SessionCore:
 
     def _perform(self, authorized: Authorized, request: ActionRequest, proposal: Proposal | None) -> None:
         action = authorized.action
-        live = self.fence.current
+        live = self.link.fence.current
         if authorized.dry_run or live is None:
             self._settle(authorized.effect, action, Refused(reason="dry_run"), request.correlation, dry_run=True)
             return
@@ -489,7 +421,7 @@ class SessionCore:
         work = self.inflight.pop(effect, None)
         if work is None:
             return
-        if not self.fence.admits(number):
+        if not self.link.fence.admits(number):
             self.gateway.settle(effect, outcome, self._now)
             self.publish(WorkFenced(what="result", of_generation=Generation(number)))
             return

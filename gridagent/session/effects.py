@@ -9,12 +9,11 @@ from typing import TypeAlias
 
 import msgspec
 
-from gridagent.controls import ControlReply
 from gridagent.ids import EffectKey
 from gridagent.policy import Authorized
 from gridagent.runtime.generation import Generation
 
-__all__ = ("CancelWork", "Effect", "Finish", "Halt", "OpenConnection", "Perform", "Reply")
+__all__ = ("CancelWork", "Effect", "Finish", "Halt", "OpenConnection", "Perform")
 
 
 class OpenConnection(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,15 +40,8 @@ class Halt(msgspec.Struct, frozen=True, kw_only=True):
     """Cease everything that the backend goes on doing by itself."""
 
 
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """Answer the sender of a control."""
-
-    token: int
-    reply: ControlReply
-
-
 class Finish(msgspec.Struct, frozen=True, kw_only=True):
     """The agent is over; end the coordinator."""
 
 
-Effect: TypeAlias = OpenConnection | Perform | CancelWork | Halt | Reply | Finish
+Effect: TypeAlias = OpenConnection | Perform | CancelWork | Halt | Finish

@@ -88,7 +88,7 @@ class SessionHandle:
         Cancellation: safe.
         """
         reached = await self._session.wait_state(*states)
-        return reached if isinstance(reached, LinkState) else self._session.core.link
+        return reached if isinstance(reached, LinkState) else self._session.core.link.state
 
     async def shut_down(self) -> None:
         """Stop the avatar in order and wait until nothing of it is left; may be called again.

@@ -84,17 +84,17 @@ def _no(core: SessionCore, code: str, message: str) -> ControlReply:
 def _connect(core: SessionCore, _: Connect) -> ControlReply:
     if core.agent is AgentState.PAUSED:
         return _no(core, "paused", "the avatar is paused; resume it instead")
-    if core.connected:
+    if core.link.connected:
         return _no(core, "already_connected", "the avatar is connected or connecting already")
-    core.want_connection()
+    core.link.want()
     return _ok(core)
 
 
 def _disconnect(core: SessionCore, _: Disconnect) -> ControlReply:
-    if core.agent is AgentState.PAUSED or core.link is LinkState.STOPPED:
+    if core.agent is AgentState.PAUSED or core.link.state is LinkState.STOPPED:
         return _no(core, "not_connected", "the avatar is not connected; connect or resume it first")
-    core.step_link(LinkInput.LOST_FOR_GOOD, cause=DisconnectCause.REQUESTED)
-    core.end_connection(DisconnectCause.REQUESTED)
+    core.link.step(LinkInput.LOST_FOR_GOOD, cause=DisconnectCause.REQUESTED)
+    core.end_connection()
     return _ok(core, "logging out; connect brings the avatar back")
 
 
@@ -102,8 +102,8 @@ def _pause(core: SessionCore, _: Pause) -> ControlReply:
     if not AGENT.allows(core.agent, AgentInput.PAUSE):
         return _no(core, "already_paused", "the avatar is paused already")
     core.step_agent(AgentInput.PAUSE)
-    core.step_link(LinkInput.PAUSE, cause=DisconnectCause.REQUESTED)
-    core.end_connection(DisconnectCause.REQUESTED)
+    core.link.step(LinkInput.PAUSE, cause=DisconnectCause.REQUESTED)
+    core.end_connection()
     return _ok(core, "logged out until resume")
 
 
@@ -117,10 +117,10 @@ def _resume(core: SessionCore, _: Resume) -> ControlReply:
 def _force_reconnect(core: SessionCore, _: ForceReconnect) -> ControlReply:
     if core.agent is AgentState.PAUSED:
         return _no(core, "paused", "the avatar is paused; resume it instead")
-    if core.connected:
-        core.step_link(LinkInput.LOST, cause=DisconnectCause.REQUESTED, retry_in_s=0.0)
-        core.end_connection(DisconnectCause.REQUESTED)
-    core.want_connection()
+    if core.link.connected:
+        core.link.step(LinkInput.LOST, cause=DisconnectCause.REQUESTED, retry_in_s=0.0)
+        core.end_connection()
+    core.link.want()
     return _ok(core)
 
 

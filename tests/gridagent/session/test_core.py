@@ -79,7 +79,7 @@ class Bench:
         return [o.body for o in self.seen if isinstance(o.body, kind)]
 
     def come_online(self):
-        self.core.begin() if not self.core.connected else None
+        self.core.begin() if not self.core.link.connected else None
         self.core.on_event(self.core.generation, ready_event())
         return self.core
 
@@ -141,7 +141,7 @@ def test_it_connects_when_it_begins(bench):
     b.core.begin()
     (opened,) = b.effects(OpenConnection)
     assert opened.generation.number == 1
-    assert (b.core.agent, b.core.link) == (AgentState.STARTING, LinkState.CONNECTING)
+    assert (b.core.agent, b.core.link.state) == (AgentState.STARTING, LinkState.CONNECTING)
 
 
 def test_it_can_be_told_to_wait_for_connect(bench):
@@ -149,7 +149,7 @@ def test_it_can_be_told_to_wait_for_connect(bench):
     b = bench(connect_at_start=False)
     b.core.begin()
     assert b.core.take_effects() == []
-    assert b.core.link is LinkState.STOPPED
+    assert b.core.link.state is LinkState.STOPPED
 
 
 def test_staggered_logins_wait_their_turn(bench):
@@ -172,9 +172,9 @@ def test_ready_moves_starting_to_running_and_the_link_online(bench):
         b.core.begin()
         if announced:
             b.core.on_event(1, TransportUp(avatar_id=PUPPET_ID, name="Robin"))
-            assert b.core.link is LinkState.DEGRADED
+            assert b.core.link.state is LinkState.DEGRADED
         b.core.on_event(1, ready_event())
-        assert (b.core.agent, b.core.link) == (AgentState.RUNNING, LinkState.ONLINE)
+        assert (b.core.agent, b.core.link.state) == (AgentState.RUNNING, LinkState.ONLINE)
         assert [s.state for s in b.bodies(LinkStateChanged)] == [
             LinkState.CONNECTING, LinkState.DEGRADED, LinkState.ONLINE,
         ]  # fmt: skip
@@ -188,12 +188,12 @@ def test_a_sick_part_degrades_until_every_part_is_well(bench):
     core.on_event(1, PartDegraded(part="event_queue"))
     core.on_event(1, PartDegraded(part="world"))
     core.on_event(1, PartRecovered(part="world"))
-    assert core.link is LinkState.DEGRADED
+    assert core.link.state is LinkState.DEGRADED
     core.on_event(1, PartRecovered(part="event_queue"))
-    assert core.link is LinkState.ONLINE
+    assert core.link.state is LinkState.ONLINE
     for number in range(40):
         core.on_event(1, PartDegraded(part=f"p{number}"))
-    assert len(core._sick) == 16
+    assert len(core.link.sick) == 16
 
 
 def test_a_sick_part_before_ready_changes_nothing(bench):
@@ -201,11 +201,11 @@ def test_a_sick_part_before_ready_changes_nothing(bench):
     b = bench()
     b.core.begin()
     b.core.on_event(1, PartDegraded(part="world"))
-    assert b.core.link is LinkState.CONNECTING
+    assert b.core.link.state is LinkState.CONNECTING
     b.core.on_event(1, TransportUp(avatar_id=PUPPET_ID, name="Robin"))
     b.core.on_event(1, TransportUp(avatar_id=PUPPET_ID, name="Robin"))
     b.core.on_event(1, PartRecovered(part="world"))
-    assert b.core.link is LinkState.DEGRADED
+    assert b.core.link.state is LinkState.DEGRADED
 
 
 def test_it_keeps_what_the_grid_says_of_itself(bench):
@@ -220,7 +220,7 @@ def test_it_keeps_what_the_grid_says_of_itself(bench):
     core.on_event(1, BalanceChanged(balance=42))
     core.on_event(1, PostureChanged(posture=Posture.SITTING))
     assert (core.where.region, core.where.balance, core.where.posture) == ("Far", 42, Posture.SITTING)
-    core.end_connection(C.REQUESTED)
+    core.end_connection()
     assert (core.where.region, core.where.balance, core.where.self_id) == ("", None, None)
 
 
@@ -250,11 +250,11 @@ def test_live_each_cause_is_answered_as_the_table_says(bench, cause, ready):
     assert b.core.agent is (AgentState.RUNNING if ready else AgentState.STARTING)
     retry = RECONNECT[cause]
     if retry is Retry.NEVER:
-        assert b.core.link is LinkState.AUTHENTICATION_BLOCKED
+        assert b.core.link.state is LinkState.AUTHENTICATION_BLOCKED
         assert b.core.timer() is None
         assert b.bodies(Diagnostic)[-1].code == "authentication_blocked"
         return
-    assert b.core.link is LinkState.BACKOFF
+    assert b.core.link.state is LinkState.BACKOFF
     change = b.bodies(LinkStateChanged)[-1]
     assert change.cause is cause
     fixed = delays.fixed(retry)
@@ -277,7 +277,7 @@ def test_a_backend_that_keeps_breaking_is_given_up(bench):
         b.at(b.core.timer())
         b.core.on_timer()
     b.lose(C.BACKEND_FAULT)
-    assert (b.core.agent, b.core.link) == (AgentState.FAILED, LinkState.STOPPED)
+    assert (b.core.agent, b.core.link.state) == (AgentState.FAILED, LinkState.STOPPED)
     assert b.core.last_error == "restart_intensity"
     assert b.effects(Finish)
 
@@ -291,11 +291,11 @@ def test_back_off_grows_until_health_is_proved(bench):
         b.lose(C.CIRCUIT_LOST)
         b.at(b.core.timer())
         b.core.on_timer()
-    assert b.core._backoff.ceiling_s == 32
+    assert b.core.link.backoff.ceiling_s == 32
     b.come_online()
     b.at(b.time + 61)
     b.lose(C.CIRCUIT_LOST)
-    assert b.core._backoff.ceiling_s == 2
+    assert b.core.link.backoff.ceiling_s == 2
 
 
 # --- generations --------------------------------------------------------------------------------
@@ -307,13 +307,13 @@ def test_the_next_generation_waits_for_the_last_to_be_cleaned_up(bench):
     core = b.come_online()
     core.take_effects()
     carry_out(core, ForceReconnect())
-    assert not core.connected
-    assert core.link is LinkState.BACKOFF
+    assert not core.link.connected
+    assert core.link.state is LinkState.BACKOFF
     assert not b.effects(OpenConnection)
     core.on_connection_ended(1, cause=C.REQUESTED, logged_out=True)
     (opened,) = b.effects(OpenConnection)
     assert opened.generation.number == 2
-    assert core.link is LinkState.CONNECTING
+    assert core.link.state is LinkState.CONNECTING
     assert b.bodies(GenerationClosed) == [GenerationClosed(cause=C.REQUESTED, logged_out=True)]
 
 
@@ -322,7 +322,7 @@ def test_events_of_an_ended_generation_are_counted_and_nothing_else(bench):
     talker = Talker(wish(Say(text="x")))
     b = bench(talker)
     core = b.come_online()
-    core.end_connection(C.REQUESTED)
+    core.end_connection()
     before = len(b.bodies(EventSeen))
     for _ in range(3):
         core.on_event(1, said())
@@ -342,7 +342,7 @@ def test_a_fenced_result_settles_its_own_effect_and_nothing_else(bench):
     (perform,) = b.effects(Perform)
     effect = perform.authorized.effect
     core.gateway.redeem(perform.authorized.handle, generation=1, now=core.now)
-    core.end_connection(C.REQUESTED)
+    core.end_connection()
     core.on_action_ended(1, effect, InDoubt(reason="connection_lost"))
     assert core.gateway.status().in_doubt == (effect,)
     assert b.bodies(ActionSettled) == []
@@ -460,15 +460,15 @@ def test_it_stops_in_order_from_every_state(bench, where):
     if where in {"backoff", "blocked"}:
         b.lose(C.CIRCUIT_LOST if where == "backoff" else C.BANNED)
     core.take_effects()
-    live = core.connected
+    live = core.link.connected
     core.stop("test")
     core.stop("again")
     if live:
-        assert (core.agent, core.link) == (AgentState.STOPPING, LinkState.SHUTTING_DOWN)
-        assert not core.connected
+        assert (core.agent, core.link.state) == (AgentState.STOPPING, LinkState.SHUTTING_DOWN)
+        assert not core.link.connected
         assert not b.effects(Finish)
         core.on_connection_ended(1, cause=C.REQUESTED, logged_out=False)
-    assert (core.agent, core.link) == (AgentState.STOPPED, LinkState.STOPPED)
+    assert (core.agent, core.link.state) == (AgentState.STOPPED, LinkState.STOPPED)
     assert len(b.effects(Finish)) == 1
 
 
@@ -478,7 +478,7 @@ def test_failing_from_every_live_state_ends_the_connection_first(bench):
     core = b.come_online()
     core.take_effects()
     core.fail("internal_error")
-    assert (core.agent, core.link, core.connected) == (AgentState.FAILED, LinkState.STOPPED, False)
+    assert (core.agent, core.link.state, core.link.connected) == (AgentState.FAILED, LinkState.STOPPED, False)
     assert not b.effects(Finish)
     core.on_connection_ended(1, cause=C.BACKEND_FAULT, logged_out=True)
     assert b.effects(Finish)

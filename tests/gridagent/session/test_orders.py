@@ -192,9 +192,9 @@ def test_link_controls_do_what_they_say(bench, case, wanted):
     kind, state = case
     b = bench(state)
     reply = b.order(kind())
-    assert (reply.accepted, b.core.link, bool(b.effects(OpenConnection))) == wanted
+    assert (reply.accepted, b.core.link.state, bool(b.effects(OpenConnection))) == wanted
     if reply.accepted and kind is not Connect and kind is not Resume:
-        assert not b.core.connected or state in {"backoff", "blocked", "disconnected"}
+        assert not b.core.link.connected or state in {"backoff", "blocked", "disconnected"}
 
 
 def test_disconnect_stays_away_until_connect(bench):
@@ -202,7 +202,7 @@ def test_disconnect_stays_away_until_connect(bench):
     b = bench()
     b.order(Disconnect())
     b.core.on_connection_ended(1, cause=DisconnectCause.REQUESTED, logged_out=True)
-    assert (b.core.agent, b.core.link, b.core.timer()) == (AgentState.RUNNING, LinkState.STOPPED, None)
+    assert (b.core.agent, b.core.link.state, b.core.timer()) == (AgentState.RUNNING, LinkState.STOPPED, None)
 
 
 def test_a_pause_before_it_was_ever_ready_resumes_to_starting(bench):
