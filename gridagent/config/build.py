@@ -1,7 +1,8 @@
 """From a tree of values to the model's structs, noting every problem on the way instead of stopping at the first.
 
-Owns the walk over the model's annotations (structs, maps, tuples, leaves) and the wording of what a value must
-be. Knows no key and no rule between keys. The loader calls `Builder.build` once with the whole tree.
+Owns the walk (structs, maps, tuples, leaves); annotations are read by `gridagent.config.annotations`, sentences are
+made by `gridagent.config.wording`. Knows no key and no rule between keys. The loader calls `Builder.build` once with
+the whole tree.
 
 Invariant: a problem tells a value's shape, never its content; numbers are shown only where a number is wanted
 (Spec: CFG-1). What is wrong is replaced by its default, so that later checks still see the rest; the loader
@@ -10,23 +11,21 @@ uses the result only when nothing was noted.
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Mapping
 from enum import Enum
-from functools import cache
 from itertools import islice
-from typing import Annotated, Final, Literal, NewType, Union, get_args, get_origin, get_type_hints
+from typing import Final
 
 import msgspec
-from msgspec import Meta
 
+from gridagent.config.annotations import FieldInfo, TypeInfo, fields_of, read_type
 from gridagent.config.document import BadNumber, GivenText, Node, Problems, parse, safe_key, shape
 from gridagent.config.fields import KIND_CHECKS
 from gridagent.config.secrets import EndpointUrl, endpoint_problem
+from gridagent.config.wording import advice, as_json, choices, expectation, nearest, plain, text_problem, uuid_problem
 from gridagent.errors import LimitExceeded
-from gridagent.ids import NIL_UUID, UUID_PATTERN
 
-__all__ = ("Builder", "FieldInfo", "TypeInfo", "fields_of", "read_type")
+__all__ = ("Builder",)
 
 
 class _Invalid(Enum):
@@ -36,105 +35,6 @@ class _Invalid(Enum):
 
 
 INVALID: Final = _Invalid.INVALID
-
-
-class TypeInfo:
-    """One annotation taken apart: what it is inside, its constraints, and whether null is allowed."""
-
-    __slots__ = ("args", "constrained", "description", "kind", "metas", "nullable", "type")
-
-    def __init__(self, hint: object) -> None:
-        metas: list[Meta] = []
-        nullable = False
-        while True:
-            if isinstance(hint, NewType):
-                hint = hint.__supertype__
-            elif get_origin(hint) is Annotated:
-                hint, *found = get_args(hint)
-                metas.extend(meta for meta in found if isinstance(meta, Meta))
-            elif get_origin(hint) in {Union, types.UnionType}:
-                inner = [arg for arg in get_args(hint) if arg is not type(None)]
-                nullable = nullable or len(inner) < len(get_args(hint))
-                if len(inner) != 1:
-                    raise TypeError(f"the configuration model may not use the union {hint}")
-                hint = inner[0]
-            else:
-                break
-        origin = get_origin(hint)
-        self.type: object = hint if origin is None else origin
-        self.args = get_args(hint)
-        self.metas = tuple(metas)
-        self.constrained: object = hint
-        """The annotation without null, as msgspec takes it."""
-        for meta in reversed(metas):
-            self.constrained = Annotated[self.constrained, meta]
-        self.nullable = nullable
-        self.kind = next((str(meta.extra["kind"]) for meta in metas if meta.extra and "kind" in meta.extra), "")
-        self.description = next((meta.description for meta in metas if meta.description), "")
-
-    @property
-    def is_struct(self) -> bool:
-        """Tell whether it is a section."""
-        return isinstance(self.type, type) and issubclass(self.type, msgspec.Struct)
-
-    @property
-    def is_map(self) -> bool:
-        """Tell whether it is a map with keys of the operator's own."""
-        return isinstance(self.type, type) and issubclass(self.type, Mapping)
-
-    @property
-    def is_list(self) -> bool:
-        """Tell whether it is a list."""
-        return self.type is tuple
-
-    @property
-    def is_number(self) -> bool:
-        """Tell whether it is a whole or other number."""
-        return self.type in {int, float}
-
-    @property
-    def is_text(self) -> bool:
-        """Tell whether its value is written as JSON text."""
-        return not (self.is_struct or self.is_map or self.is_list or self.is_number or self.type is bool)
-
-    @property
-    def is_uuid(self) -> bool:
-        """Tell whether it is the UUID of somebody or something."""
-        return any(meta.pattern == UUID_PATTERN for meta in self.metas)
-
-    def bound(self, *names: str) -> float | None:
-        """Return the constraint of one of these names; an outer annotation stands before those it wraps."""
-        found = [getattr(meta, name) for meta in self.metas for name in names if getattr(meta, name) is not None]
-        return found[0] if found else None
-
-
-class FieldInfo:
-    """One key of a section."""
-
-    __slots__ = ("default", "name", "required", "type")
-
-    def __init__(self, name: str, info: TypeInfo, field: msgspec.structs.FieldInfo) -> None:
-        self.name = name
-        self.type = info
-        self.required = field.required
-        factory = field.default_factory
-        self.default: Callable[[], object] = (lambda: field.default) if factory is msgspec.NODEFAULT else factory
-
-
-@cache
-def read_type(hint: object) -> TypeInfo:
-    """Take an annotation apart (once for each that the model uses)."""
-    return TypeInfo(hint)
-
-
-@cache
-def fields_of(struct: type[msgspec.Struct]) -> dict[str, FieldInfo]:
-    """Return a section's keys (once for each section of the model)."""
-    hints = get_type_hints(struct, include_extras=True)
-    return {
-        field.encode_name: FieldInfo(field.name, read_type(hints[field.name]), field)
-        for field in msgspec.structs.fields(struct)
-    }
 
 
 class Builder:
@@ -189,7 +89,7 @@ class Builder:
     def _struct(self, node: Node, info: TypeInfo, path: str) -> object:
         assert isinstance(info.type, type)  # noqa: S101 - is_struct
         if not isinstance(node.value, dict):
-            return self._wrong(node, path, "must be an object {…}", _as_json(node, '{"key": "value"}'))
+            return self._wrong(node, path, "must be an object {…}", as_json(node, '{"key": "value"}'))
         fields = fields_of(info.type)
         for key, child in node.value.items():
             if key not in fields:
@@ -225,12 +125,13 @@ class Builder:
 
     def _map(self, node: Node, info: TypeInfo, path: str) -> object:
         if not isinstance(node.value, dict):
-            return self._wrong(node, path, "must be an object {…}", _as_json(node, '{"key": "value"}'))
+            return self._wrong(node, path, "must be an object {…}", as_json(node, '{"key": "value"}'))
         key_info, value_info = (read_type(arg) for arg in info.args)
         values: dict[object, object] = {}
         for key, child in node.value.items():
-            here = f"{path}.{safe_key(key)}"
-            built_key = self._leaf(Node(key, origin=child.origin), key_info, here)
+            built_key = self._leaf(Node(key, origin=child.origin), key_info, f"{path}.{safe_key(key)}")
+            # A right key stands in the path as it is: two of them never share a path.
+            here = f"{path}.{safe_key(key) if built_key is INVALID else key}"
             built = self.build(child, value_info, here)
             if built_key is not INVALID and built is not INVALID:
                 values[built_key] = built
@@ -239,7 +140,7 @@ class Builder:
 
     def _list(self, node: Node, info: TypeInfo, path: str) -> object:
         if not isinstance(node.value, list):
-            return self._wrong(node, path, "must be a list […]", _as_json(node, '["one", "two"]'))
+            return self._wrong(node, path, "must be a list […]", as_json(node, '["one", "two"]'))
         item_info = read_type(info.args[0])
         values: list[object] = []
         seen: set[object] = set()
@@ -283,7 +184,7 @@ class Builder:
         return self._wrong(node, path, f"must be {expectation(info)}", advice(node, info), numbers=wanted)
 
     def _text(self, node: Node, text: str, info: TypeInfo, path: str) -> object:
-        problem = _text_problem(text)
+        problem = text_problem(text)
         if problem is not None:
             return self._wrong(node, path, *problem)
         if info.is_uuid:
@@ -321,9 +222,9 @@ class Builder:
         return absolute
 
     def _near(self, text: str, info: TypeInfo) -> str:
-        if self._problems.is_crowded or not _choices(info):
+        if self._problems.is_crowded or not choices(info):
             return ""
-        near = nearest(text, _choices(info))
+        near = nearest(text, choices(info))
         return f"did you mean {near!r}?" if near else ""
 
     def _wrong(self, node: Node, path: str, what: str, mend: str, *, numbers: bool = False) -> _Invalid:
@@ -335,10 +236,6 @@ def _set_by(node: Node) -> str:
     return f", set by {node.origin}" if node.origin else ""
 
 
-def _as_json(node: Node, example: str) -> str:
-    return f"write it as JSON, such as {example}" if node.origin else f"write it as {example}"
-
-
 def _converted(value: object, info: TypeInfo) -> object:
     try:
         built: object = msgspec.convert(value, info.constrained, strict=True)
@@ -346,93 +243,3 @@ def _converted(value: object, info: TypeInfo) -> object:
         # msgspec's own words may quote the value; ours are made from the annotation.
         return INVALID
     return built
-
-
-def _text_problem(text: str) -> tuple[str, str] | None:
-    if any("\ud800" <= char <= "\udfff" for char in text):
-        return "holds half a character (a lone surrogate)", "write the whole character"
-    if any(char < " " or "\x7f" <= char <= "\x9f" or char in "\u2028\u2029" for char in text):
-        return "holds a line break or another control character", "keep it on one line"
-    return None
-
-
-def uuid_problem(text: str) -> tuple[str, str] | None:
-    """Say why a text is no canonical UUID, and how to mend it; None when it is one."""
-    mend = "write the UUID in lower case with hyphens, as 01234567-89ab-4cde-8f01-23456789abcd"
-    if "*" in text:
-        return "is a wildcard, which would authorise everybody", "list each avatar by its UUID"
-    if text == NIL_UUID:
-        return "is the nil UUID, which is nobody", mend
-    bare = text.lower().removeprefix("urn:uuid:").strip("{}").replace("-", "")
-    if len(bare) == 32 and bare.isascii() and all(char in "0123456789abcdef" for char in bare):  # noqa: PLR2004
-        canonical = "-".join((bare[:8], bare[8:12], bare[12:16], bare[16:20], bare[20:]))
-        return None if canonical == text else ("is a UUID, but not in its canonical form", mend)
-    return "is not a UUID; names are never accepted, they can be imitated", mend
-
-
-def _choices(info: TypeInfo) -> tuple[str, ...]:
-    if isinstance(info.type, type) and issubclass(info.type, Enum):
-        return tuple(str(member.value) for member in info.type)
-    return tuple(map(str, info.args)) if info.type is Literal else ()
-
-
-def nearest(text: str, known: tuple[str, ...]) -> str | None:
-    """Return the known name that ``text`` was probably meant to be."""
-    from difflib import get_close_matches  # noqa: PLC0415 - needed only where something is wrong
-
-    found = get_close_matches(text[:64].lower(), known, n=1, cutoff=0.7)
-    return found[0] if found else None
-
-
-def expectation(info: TypeInfo) -> str:
-    """Say what a value must be."""
-    described = info.description or _expectation(info)
-    return f"{described}, or null" if info.nullable else described
-
-
-def _expectation(info: TypeInfo) -> str:  # noqa: PLR0911 - one a type
-    choices = _choices(info)
-    if choices:
-        return f"one of: {', '.join(choices)}"
-    if info.type is bool:
-        return "true or false"
-    if info.is_number:
-        return f"{'a whole number' if info.type is int else 'a number'}{_range(info)}"
-    if info.is_uuid:
-        return "an avatar's UUID"
-    if info.type is EndpointUrl:
-        return "an http:// or https:// URL"
-    if info.is_struct or info.is_map:
-        return "an object {…}"
-    if info.is_list:
-        return "a list […]"
-    least = " that is not empty" if info.bound("min_length") else ""
-    most = info.bound("max_length")
-    return f"text{least}" if most is None else f"text of at most {plain(most)} characters{least}"
-
-
-def _range(info: TypeInfo) -> str:
-    low, high = info.bound("ge", "gt"), info.bound("le", "lt")
-    if low is None:
-        return "" if high is None else f" of at most {plain(high)}"
-    return f" of at least {plain(low)}" if high is None else f" from {plain(low)} to {plain(high)}"
-
-
-def plain(number: float) -> str:
-    """Write a number as a person would: without a fraction of zero."""
-    return str(int(number)) if isinstance(number, int) or number.is_integer() else str(number)
-
-
-def advice(node: Node, info: TypeInfo) -> str:
-    """Say how to mend a wrong leaf."""
-    high, low = info.bound("le", "lt"), info.bound("ge", "gt")
-    value = node.value
-    if info.is_number and isinstance(value, int | float) and not isinstance(value, bool):
-        if high is not None and value > high:
-            return f"lower it to {plain(high)} or less"
-        if low is not None and value < low:
-            return f"raise it to {plain(low)} or more"
-        return "write it without a fraction"
-    if info.type is bool:
-        return "write true or false, without quotes"
-    return "correct it" if not info.is_number else "write digits, without quotes"

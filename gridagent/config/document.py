@@ -25,7 +25,9 @@ NESTING_MAX: Final = 16
 PROBLEMS_MAX: Final = 1_000
 """Problems listed one by one; the rest is counted."""
 _NUMBER_MAX_CHARS: Final = 32
-_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}\Z", re.ASCII)
+_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,39}\Z", re.ASCII)
+_KEY_DIGITS_MAX: Final = 4
+"""Words have few; tokens have many."""
 
 
 class Problems:
@@ -142,7 +144,8 @@ def shape(node: Node, *, numbers: bool = False) -> str:  # noqa: PLR0911 - one a
 
 def safe_key(key: str) -> str:
     """Return a key for a path as it is, or its shape when it may be something pasted by mistake."""
-    return key if _KEY.match(key) else f"<key of {len(key)} characters>"
+    is_word = _KEY.match(key) and sum(char.isdigit() for char in key) <= _KEY_DIGITS_MAX
+    return key if is_word else f"<key of {len(key)} characters>"
 
 
 def parse(data: bytes, problems: Problems, *, path: str = "$", origin: str = "") -> Node | None:

@@ -93,7 +93,8 @@ def read_file(path: Path, *, max_bytes: int, holds_secret: bool, where: str) -> 
     except _Refused as why:
         refused = why.problem
     # Raised outside the handler: no frame and no context that could have held content goes along.
-    raise _config_error(path, where, refused)
+    source = "secret file" if holds_secret else shown_path(path)
+    raise ConfigError((_problem(where, refused),), source=source)
 
 
 def open_for_append(path: Path, *, where: str) -> TextIO:
@@ -110,12 +111,12 @@ def open_for_append(path: Path, *, where: str) -> TextIO:
         return _append(path)
     except _Refused as why:
         refused = why.problem
-    raise _config_error(path, where, refused)
+    raise ConfigError((_problem(where, refused),), source=shown_path(path))
 
 
-def _config_error(path: Path, where: str, refused: tuple[str, str, str]) -> ConfigError:
+def _problem(where: str, refused: tuple[str, str, str]) -> ConfigProblem:
     what, mend, shape = refused
-    return ConfigError((ConfigProblem(path=where, what=what, shape=shape, mend=mend),), source=shown_path(path))
+    return ConfigProblem(path=where, what=what, shape=shape, mend=mend)
 
 
 def shown_path(path: Path) -> str:
@@ -149,14 +150,14 @@ def _check_platform(path: Path) -> None:
 
 def _read(path: Path, *, max_bytes: int, holds_secret: bool) -> FileContent:
     _check_platform(path)
-    descriptor = _open_without_links(path, os.O_RDONLY)
+    descriptor = _open_without_links(path, os.O_RDONLY, quote=not holds_secret)
     try:
         private = _check(os.fstat(descriptor), holds_secret=holds_secret, max_bytes=max_bytes)
         before = os.fstat(descriptor)
         data = _read_capped(descriptor, max_bytes)
         after = os.fstat(descriptor)
     except OSError as error:
-        raise _Refused(*_sentence(error, path.name)) from None
+        raise _Refused(*_sentence(error, "the file")) from None
     finally:
         os.close(descriptor)
     size = len(data)
@@ -169,24 +170,32 @@ def _read(path: Path, *, max_bytes: int, holds_secret: bool) -> FileContent:
     return FileContent(data=data, private=private)
 
 
-def _open_without_links(path: Path, how: int) -> int:
-    """Open each directory from the root down, then the file; O_NOFOLLOW alone guards only the last name."""
+def _open_without_links(path: Path, how: int, *, quote: bool = True) -> int:
+    """Open each directory from the root down, then the file; O_NOFOLLOW alone guards only the last name.
+
+    Args:
+        path: absolute.
+        how: flags for the file itself.
+        quote: name the part that fails; a secret written where its file should be named must not be quoted.
+    """
     # O_PATH needs no read permission on a directory, only the right to pass through it.
     through = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
     last = how | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0)
-    names = path.parts[1:] or (".",)
+    parts = path.parts if len(path.parts) > 1 else (*path.parts, ".")
     descriptor = None
+    opened = 0
     try:
-        name = path.parts[0]
-        descriptor = os.open(name, through)
-        for name in names[:-1]:
+        descriptor = os.open(parts[0], through)
+        for name in parts[1:-1]:
+            opened += 1
             inner = _open_at(name, through, descriptor)
             os.close(descriptor)
             descriptor = inner
-        name = names[-1]
-        return _open_at(name, last, descriptor)
+        opened = len(parts) - 1
+        return _open_at(parts[-1], last, descriptor)
     except OSError as error:
-        raise _Refused(*_sentence(error, name)) from None
+        part = repr(shown_path(Path(parts[opened]))) if quote else f"part {opened}"
+        raise _Refused(*_sentence(error, f"{part} of the file's path")) from None
     except UnicodeEncodeError:
         raise _Refused("the file's path cannot be written in this system's encoding", "rename the file") from None
     finally:
@@ -206,14 +215,13 @@ def _open_at(name: str, flags: int, directory: int) -> int:
         raise OSError(errno.ELOOP if linked else error.errno, "") from None
 
 
-def _sentence(error: OSError, name: str) -> tuple[str, str]:
-    part = shown_path(Path(name))
+def _sentence(error: OSError, part: str) -> tuple[str, str]:
     reasons = {
-        errno.ELOOP: (f"{part!r} in the file's path is a symbolic link", "give the real path, without links"),
-        errno.ENOENT: (f"{part!r} in the file's path does not exist", "create it or correct the path"),
-        errno.ENOTDIR: (f"{part!r} in the file's path is not a directory", "correct the path"),
-        errno.EACCES: (f"{part!r} in the file's path may not be opened by this user", "give this user access to it"),
-        errno.ENXIO: (f"{part!r} is a socket or device, not a regular file", "name a regular file"),
+        errno.ELOOP: (f"{part} is a symbolic link", "give the real path, without links"),
+        errno.ENOENT: (f"{part} does not exist", "create it or correct the path"),
+        errno.ENOTDIR: (f"{part} is not a directory", "correct the path"),
+        errno.EACCES: (f"{part} may not be opened by this user", "give this user access to it"),
+        errno.ENXIO: (f"{part} is a socket or device, not a regular file", "name a regular file"),
         errno.ENAMETOOLONG: ("a name in the file's path is too long", "correct the path"),
     }
     code = errno.errorcode.get(error.errno or 0, "unknown")

@@ -15,7 +15,8 @@ from typing import Final
 
 import msgspec
 
-from gridagent.config.build import Builder, read_type
+from gridagent.config.annotations import read_type
+from gridagent.config.build import Builder
 from gridagent.config.document import Node, Problems, parse
 from gridagent.config.environment import lay_over
 from gridagent.config.files import absolute_path, read_file, shown_path
