@@ -15,9 +15,11 @@ from gridagent.session.orders import Reloaded as Reloaded
 from gridagent.session.settings import OnBackendFailure as OnBackendFailure
 from gridagent.session.settings import SessionSettings as SessionSettings
 from gridagent.session.status import SessionStatus as SessionStatus
+from gridagent.session.surroundings import Look as Look
 
 __all__ = (
     "Attention",
+    "Look",
     "Mind",
     "OnBackendFailure",
     "Proposal",

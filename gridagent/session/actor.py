@@ -16,6 +16,7 @@ import msgspec
 import trio
 
 from gridagent.controls import Control, ControlReply
+from gridagent.errors import ResourceBusy, ResourceClosed
 from gridagent.grid.base import BackendFactory, RedeemedAction
 from gridagent.ids import Generation
 from gridagent.mind import Mind
@@ -31,6 +32,7 @@ from gridagent.session.effects import CancelWork, Effect, Finish, Halt, OpenConn
 from gridagent.session.orders import Reloader, carry_out
 from gridagent.session.settings import SessionSettings
 from gridagent.session.status import SessionStatus
+from gridagent.session.surroundings import Look
 from gridagent.session.workers import ActionEnd, Workers
 
 __all__ = ("ControlMail", "OwnerGone", "Session")
@@ -146,6 +148,7 @@ class Session:
         )
         self._finished = False
         self._owner_left = False
+        self._offline_work = 0
         self._waiters: list[_StateWaiter] = []  # one a waiting task
 
     # --- the coordinator --------------------------------------------------------------------------
@@ -335,6 +338,28 @@ class Session:
         finally:
             self._waiters.remove(waiter)
         return waiter.reached
+
+    async def look(self) -> Look:
+        """Return what the avatar sees; while it is not in the world, wait for that, if there is room to wait.
+
+        Cancellation: safe.
+
+        Raises:
+            ResourceBusy: ``offline_work_max`` look-ups wait already (Spec: BND-6).
+            ResourceClosed: the session is over.
+        """
+        await trio.lowlevel.checkpoint()
+        while (seen := self.core.where.look()) is None:
+            if self.stopped.is_set():
+                raise ResourceClosed(self.settings.key, "the avatar has stopped")
+            if self._offline_work >= self.settings.offline_work_max:
+                raise ResourceBusy(self.settings.key, f"not_ready, and {self._offline_work} look-ups wait already")
+            self._offline_work += 1
+            try:
+                await self.wait_state(LinkState.ONLINE)
+            finally:
+                self._offline_work -= 1
+        return seen
 
     def _observe(self, observation: Observation) -> None:
         self._out.append(observation)

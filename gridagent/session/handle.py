@@ -17,6 +17,7 @@ from gridagent.observations import AgentState, LinkState, Observation
 from gridagent.runtime.broadcast import Subscription
 from gridagent.session.actor import ControlMail, Session
 from gridagent.session.status import SessionStatus
+from gridagent.session.surroundings import Look
 
 __all__ = ("SessionHandle",)
 
@@ -67,6 +68,17 @@ class SessionHandle:
     def status(self) -> SessionStatus:
         """Return the avatar's status now; works in every state."""
         return self._session.status()
+
+    async def look(self) -> Look:
+        """Return what the avatar sees; while it is not in the world, wait for that.
+
+        Raises:
+            ResourceBusy: too many look-ups wait already (Spec: BND-6).
+            ResourceClosed: the avatar has stopped.
+
+        Cancellation: safe.
+        """
+        return await self._session.look()
 
     async def wait_agent(self, *states: AgentState) -> AgentState:
         """Wait until the agent is in one of ``states``, if only for an instant, or over.

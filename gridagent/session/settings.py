@@ -15,6 +15,7 @@ from gridagent.limits import (
     GRID_EVENT_QUEUE_MAX,
     LLM_REQUESTS_MAX,
     OBSERVABLE_QUEUE_MAX,
+    OFFLINE_WORK_MAX,
 )
 from gridagent.runtime.restart import RestartIntensity
 from gridagent.session.reconnect import ReconnectDelays
@@ -54,6 +55,8 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Controls that may wait (Spec: BND-2)."""
     observables_max: int = 1024
     """Observations that may wait for one subscriber (Spec: BND-3)."""
+    offline_work_max: int = 256
+    """Look-ups that may wait until the avatar is in the world; one more is refused (Spec: BND-6)."""
     workers_max: int = 16
     """Actions in flight at once (Spec: BND-4)."""
     shutdown_timeout_s: float = 10.0
@@ -72,6 +75,7 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True):
         _checked("grid_events_max", self.grid_events_max, 1, GRID_EVENT_QUEUE_MAX)
         _checked("controls_max", self.controls_max, 1, CONTROL_QUEUE_MAX)
         _checked("observables_max", self.observables_max, 1, OBSERVABLE_QUEUE_MAX)
+        _checked("offline_work_max", self.offline_work_max, 0, OFFLINE_WORK_MAX)
         _checked("workers_max", self.workers_max, 1, LLM_REQUESTS_MAX)
         _checked("shutdown_timeout_s", self.shutdown_timeout_s, 0.1, 300.0)
         _checked("logout_timeout_s", self.logout_timeout_s, 0.1, self.shutdown_timeout_s)

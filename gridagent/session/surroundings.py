@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from gridagent.actions import Position
 from gridagent.events import AvatarView, ObjectView, Posture
 from gridagent.grid.base import GridBackend
 from gridagent.ids import AvatarId
 
-__all__ = ("Whereabouts",)
+__all__ = ("Look", "Whereabouts")
+
+
+class Look(msgspec.Struct, frozen=True, kw_only=True):
+    """What an avatar sees at one moment; nearest first, at most 256 of each."""
+
+    region: str
+    position: Position
+    avatars: tuple[AvatarView, ...]
+    objects: tuple[ObjectView, ...]
 
 
 class Whereabouts:
@@ -41,3 +52,14 @@ class Whereabouts:
     def objects(self) -> Sequence[ObjectView]:
         """What is near, nearest first; nothing while not connected."""
         return () if self.backend is None else self.backend.objects()
+
+    def look(self) -> Look | None:
+        """Return what is seen now; None while the avatar is not in the world."""
+        if self.backend is None or self.position is None:
+            return None
+        return Look(
+            region=self.region,
+            position=self.position,
+            avatars=tuple(self.avatars()),
+            objects=tuple(self.objects()),
+        )

@@ -1,8 +1,12 @@
 """Claims about the handle that the actor's tests do not make."""
 
+import pytest
 import trio
 
-from gridagent.controls import Hold
+from gridagent.actions import Position
+from gridagent.controls import Hold, SayAsOperator
+from gridagent.errors import ResourceBusy, ResourceClosed
+from gridagent.events import DisconnectCause
 from gridagent.observations import AgentState, HoldChanged, LinkState
 from gridagent.runtime.channels import Lagged
 
@@ -63,3 +67,44 @@ async def test_two_states_of_one_word_are_not_confused(stage, autojump_clock):
         assert reached == []
         await s.handle.shut_down()
     assert reached == [AgentState.STOPPED]
+
+
+async def test_look_ups_wait_until_the_avatar_is_in_the_world(stage, autojump_clock):
+    """Spec: BND-6 — read-only work queues while not ready, up to its capacity; one more is refused at once."""
+    s = stage(offline_work_max=2)
+    s.puppet.refuse_login = DisconnectCause.MAINTENANCE
+    seen = []
+
+    async def look():
+        seen.append(await s.handle.look())
+
+    async with s.running(), trio.open_nursery() as nursery:
+        await s.handle.wait_link(LinkState.BACKOFF)
+        nursery.start_soon(look)
+        nursery.start_soon(look)
+        await trio.testing.wait_all_tasks_blocked()
+        with pytest.raises(ResourceBusy, match="not_ready, and 2 look-ups wait already"):
+            await s.handle.look()
+        assert (await s.handle.control(SayAsOperator(text="x"))).code == "not_ready"
+        assert seen == []
+        s.puppet.refuse_login = None
+        await s.handle.wait_link(LinkState.ONLINE)
+        await trio.testing.wait_all_tasks_blocked()
+        assert [look.region for look in seen] == ["Stage", "Stage"]
+        assert (await s.handle.look()).position == Position(x=128, y=128, z=25)
+
+
+async def test_a_look_up_that_waits_ends_with_the_session(stage, autojump_clock):
+    """Spec: BND-6, SUP-3 — nobody waits for an avatar that is over."""
+    s = stage(connect_at_start=False)
+    async with trio.open_nursery() as nursery:
+        async with s.running():
+
+            async def look():
+                with pytest.raises(ResourceClosed, match="has stopped"):
+                    await s.handle.look()
+
+            nursery.start_soon(look)
+            await trio.testing.wait_all_tasks_blocked()
+        with pytest.raises(ResourceClosed):
+            await s.handle.look()
