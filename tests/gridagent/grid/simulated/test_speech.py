@@ -40,7 +40,7 @@ def put(who: Witness, x: float) -> None:
 @pytest.mark.parametrize("volume", list(Volume))
 @pytest.mark.parametrize(("beyond_m", "hears"), [(-0.1, True), (0.0, True), (0.1, False)])
 def test_speech_carries_as_far_as_its_volume(
-    ada: Witness, ben: Witness, volume: Volume, beyond_m: float, hears: bool
+    ada: Witness, ben: Witness, volume: Volume, beyond_m: float, *, hears: bool
 ) -> None:
     """A whisper carries 10 m, speech 20 m and a shout 100 m, and no further.
 
