@@ -1,11 +1,8 @@
 """LLSD in its three codings behind one guard: bounded, strict, and with one typed error."""
 
-import re
-from typing import Final
-
-from live_grid.limits import HTTP_BODY_MAX_BYTES
-from live_grid.llsd.binary_reader import BINARY_HEADER, read_llsd_binary_untrusted
-from live_grid.llsd.notation_reader import NOTATION_HEADER, read_llsd_notation_untrusted
+from live_grid.llsd.binary_reader import read_llsd_binary_untrusted as read_llsd_binary_untrusted
+from live_grid.llsd.notation_reader import read_llsd_notation_untrusted as read_llsd_notation_untrusted
+from live_grid.llsd.reading import read_llsd_untrusted as read_llsd_untrusted
 from live_grid.llsd.values import LlsdGiven as LlsdGiven
 from live_grid.llsd.values import LlsdValue as LlsdValue
 from live_grid.llsd.values import Uri as Uri
@@ -26,18 +23,3 @@ __all__ = (
     "write_llsd_notation",
     "write_llsd_xml",
 )
-
-_MARKUP: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<")
-
-
-def read_llsd_untrusted(data: bytes, *, size_max: int = HTTP_BODY_MAX_BYTES) -> LlsdValue:
-    """Read LLSD of whichever coding it is in, told by its first bytes.
-
-    Raises:
-        RemoteProtocolError: it is malformed or passes a bound (Fault: 12).
-    """
-    if BINARY_HEADER.match(data):
-        return read_llsd_binary_untrusted(data, size_max=size_max)
-    if NOTATION_HEADER.match(data) or not _MARKUP.match(data):
-        return read_llsd_notation_untrusted(data, size_max=size_max)
-    return read_llsd_xml_untrusted(data, size_max=size_max)
