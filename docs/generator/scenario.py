@@ -25,13 +25,17 @@ to mend it. Times are seconds, lengths metres, amounts L$."""
 
 RELATIONS = """Beyond what each key takes, the parts must fit together:
 
-- names of regions (without regard to case), of avatars and of objects are given once, and every name that is used exists;
+- names of regions (without regard to case), of avatars and of objects are given once, and every name that is
+  used exists;
 - ids that are written differ from each other;
-- regions do not overlap, parcels lie inside their region, points lie inside the region they name (0 ≤ x, y < `size_m`);
+- regions do not overlap, parcels lie inside their region, points lie inside the region they name
+  (0 ≤ x, y < `size_m`);
 - the buttons of a dialog differ, and there are no more answers than buttons; an object that pushes has targets;
 - an owner's written errands `sit` and `tip` come with a `seat` and a `payee`;
 - nobody is their own friend, and two are friends once;
 - ranges run from the smaller number to the larger one;
+- objects of no more prims than `prim_limit` stand in a region and on a parcel;
+- `disconnect`, `stall` and `flood` befall avatars without a character: inhabitants have no connection;
 - at least one avatar has no character, so that an agent can log in."""
 
 IDS = """An avatar, object or item whose id is not written gets one that follows from names alone, the same on every

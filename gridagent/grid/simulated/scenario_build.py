@@ -89,6 +89,7 @@ def _add_region(world: World, cast: Cast, region: RegionSpec) -> None:
         y_m=region.y_m,
         size_m=region.size_m,
         owner_id=owner_id,
+        land=Land(name=region.name, prim_limit=region.prim_limit),
         capacity=region.capacity,
         prim_limit=region.prim_limit,
     )

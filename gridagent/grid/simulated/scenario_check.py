@@ -18,6 +18,7 @@ from gridagent.grid.simulated.inhabitants.casting import Spot
 from gridagent.grid.simulated.inhabitants.owner import Errand, OwnerParams
 from gridagent.grid.simulated.inhabitants.talking_object import Dialog, TalkingObjectParams
 from gridagent.grid.simulated.scenario_format import AvatarSpec, ItemSpec, ObjectSpec, RegionSpec, Scenario
+from gridagent.grid.simulated.scenario_incidents import Disconnect, Flood, Stall
 from gridagent.grid.simulated.scenario_json import Decoded, Mention
 from gridagent.grid.simulated.scenario_leaves import quoted
 from gridagent.grid.simulated.state import WorldSettings
@@ -44,6 +45,8 @@ def check(decoded: Decoded[Scenario]) -> Iterator[ConfigProblem]:
     if decoded.value is not None:
         yield from _friendships(decoded.value)
         yield from _agents(decoded.value)
+        yield from _connections(decoded.value)
+        yield from _prims(decoded.value)
 
 
 def _problem(path: str, what: str, mend: str, shape: str = "") -> ConfigProblem:
@@ -172,3 +175,37 @@ def _agents(scenario: Scenario) -> Iterator[ConfigProblem]:
     if not scenario.agents():
         what = "every avatar has a character, so that no agent can log in"
         yield _problem("$.avatars", what, 'add one without the key "character"')
+
+
+def _connections(scenario: Scenario) -> Iterator[ConfigProblem]:
+    inhabitants = {spec.name for spec in scenario.avatars if spec.character is not None}
+    for index, incident in enumerate(scenario.incidents):
+        if isinstance(incident, Disconnect | Stall | Flood) and incident.avatar in inhabitants:
+            what = f"{quoted(incident.avatar)} is an inhabitant, who has no connection that this could befall"
+            yield _problem(f"$.incidents[{index}].avatar", what, "name an avatar without a character")
+
+
+def _prims(scenario: Scenario) -> Iterator[ConfigProblem]:
+    """Count what stands where, as the world does: on the last parcel over the point, and in the region."""
+    regions = {region.name.casefold(): (index, region) for index, region in enumerate(scenario.regions)}
+    stand: dict[tuple[str, int], int] = {}
+    for thing in scenario.objects:
+        found = regions.get(thing.position.region.casefold())
+        if found is None:
+            continue
+        index, region = found
+        path = f"$.regions[{index}]"
+        holders = [(path, region.prim_limit)]
+        for number, parcel in reversed(tuple(enumerate(region.parcels))):
+            if (
+                parcel.x <= thing.position.x < parcel.x + parcel.width
+                and parcel.y <= thing.position.y < parcel.y + parcel.depth
+            ):
+                holders.append((f"{path}.parcels[{number}]", parcel.prim_limit))
+                break
+        for holder in holders:
+            stand[holder] = stand.get(holder, 0) + thing.prims
+    for (path, limit), prims in stand.items():
+        if prims > limit:
+            what = f"objects of {prims} prims stand here, and {limit} may"
+            yield _problem(f"{path}.prim_limit", what, "raise the limit, or remove objects")

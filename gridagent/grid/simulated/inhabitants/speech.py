@@ -7,6 +7,7 @@ so an absent agent's mailbox does not fill up.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from gridagent.events import AvatarView, ChatHeard, GridEvent, ImReceived, Speaker, SpeakerKind
@@ -26,10 +27,14 @@ def spoken_to(event: GridEvent | ObjectEvent, scene: Scene) -> Speaker | None:
         case ImReceived(source=source, offline=False):
             return source if source.kind is SpeakerKind.AVATAR else None
         case ChatHeard(source=source, text=text):
-            named = source.kind is SpeakerKind.AVATAR and first_name(scene.name).casefold() in text.casefold()
-            return source if named else None
+            return source if source.kind is SpeakerKind.AVATAR and _names(scene.name, text) else None
         case _:
             return None
+
+
+def _names(name: str, text: str) -> bool:
+    """Tell whether the first name stands in the text as a word of its own: Al is not meant by "also"."""
+    return re.search(rf"(?<!\w){re.escape(first_name(name))}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def choose_target(targets: Sequence[Person], scene: Scene) -> AvatarView | None:

@@ -6,6 +6,7 @@ import json
 import random
 import re
 from importlib import resources
+from itertools import count
 from pathlib import Path
 from typing import get_args
 
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 from gridagent.errors import ConfigError, OperatorError
 from gridagent.grid.simulated.inhabitants import CHARACTERS
 from gridagent.grid.simulated.scenario import DEFAULT_SCENARIO, load_shipped, parse_scenario, shipped_scenarios
-from gridagent.grid.simulated.scenario_format import AvatarSpec, Scenario
+from gridagent.grid.simulated.scenario_build import build_world
+from gridagent.grid.simulated.scenario_format import AvatarSpec, Scenario, derived_id
 from gridagent.grid.simulated.scenario_incidents import Incident
 from gridagent.limits import SCENARIO_FILE_MAX_BYTES
 
@@ -107,6 +109,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(Scenario.__struct_fields__), JSON))
 def test_any_document_gives_a_scenario_or_one_config_error(document: dict[str, object]) -> None:
     """The right keys with any values never break the parser. Spec: SIM-1."""
@@ -121,6 +124,7 @@ def test_deep_nesting_is_refused_at_any_depth(depth: int, opening: bytes) -> Non
         parse_scenario(raw, "deep")
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(["name", "seed", "regions", "avatars"]), min_size=2, max_size=8))
 def test_duplicate_keys_are_always_noticed(keys: list[str]) -> None:
     """A key written twice is a problem with its path, wherever the last one would have won. Spec: SIM-1. Fault: 23."""
@@ -132,7 +136,7 @@ def test_duplicate_keys_are_always_noticed(keys: list[str]) -> None:
 
 
 def assert_scenario_or_error(raw: bytes) -> None:
-    """Check that parsing gives a scenario, or a `ConfigError` that can be shown, and nothing else."""
+    """Check that parsing gives a scenario that can be built, or a `ConfigError` that can be shown."""
     refused: ConfigError | None = None
     scenario: Scenario | None = None
     try:
@@ -143,6 +147,10 @@ def assert_scenario_or_error(raw: bytes) -> None:
     if refused is not None:
         assert refused.problems
         str(refused).encode()
+    if scenario is not None:
+        numbers = count()
+        world = build_world(scenario, rng=random.Random(0), ids=lambda: derived_id("f", "m", str(next(numbers))))
+        assert len(world.avatars()) == len(scenario.avatars)
 
 
 def _shipped_bytes(name: str) -> bytes:

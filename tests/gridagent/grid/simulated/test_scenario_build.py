@@ -183,6 +183,7 @@ def test_every_shipped_scenario_lives_for_an_hour_without_misfits(name: str) -> 
     assert world.misfit_requests == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plaza-8", "rough-night"])
 def test_the_same_seed_gives_the_same_story_and_another_seed_another(name: str) -> None:
     """What an agent perceives in an hour depends on scenario and seed only. Spec: SIM-1, SIM-2."""
@@ -204,6 +205,7 @@ def test_the_plaza_is_lively_within_twenty_seconds() -> None:
     assert any("Robin" in event.text for event in heard)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [8, 1, 2, 3])
 def test_plaza_8_is_crowded(seed: int) -> None:
     """In an hour at least 400 utterances, 60 of them to the avatar, by whatever seed. Spec: SIM-1."""

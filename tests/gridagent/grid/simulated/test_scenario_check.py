@@ -91,6 +91,7 @@ def test_the_good_scenario_is_good() -> None:
             '$.avatars[0].start.region: no region of this scenario is called "Elsewhere"; name one of its regions',
         ),
         ("avatars.0.home", {"region": "Nowhere", "x": 1, "y": 1}, "$.avatars[0].home.region: no region"),
+        ("objects.0.position.region", "X", '$.objects[0].position.region: no region of this scenario is called "X"'),
         ("objects.0.owner", "Nobody", '$.objects[0].owner: no avatar of this scenario is called "Nobody"'),
         ("regions.0.owner", "Nobody", "$.regions[0].owner: no avatar"),
         ("regions.0.parcels.0.managers", ["Nobody"], "$.regions[0].parcels[0].managers[0]: no avatar"),
@@ -148,6 +149,21 @@ def test_the_good_scenario_is_good() -> None:
             "$.friendships[1]: the same two are friends already, at $.friendships[0]",
         ),
         (
+            "incidents.+",
+            {"kind": "stall", "at_s": 1, "avatar": "Olive"},
+            '$.incidents[1].avatar: "Olive" is an inhabitant, who has no connection that this could befall; name an',
+        ),
+        (
+            "regions.1.prim_limit",
+            0,
+            "$.regions[1].prim_limit: objects of 1 prims stand here, and 0 may; raise the limit",
+        ),
+        (
+            "regions.1.parcels",
+            [{"name": "A", "width": 50, "depth": 50, "prim_limit": 0}, {"name": "B", "width": 9, "depth": 50}],
+            "$.regions[1].parcels[0].prim_limit: objects of 1 prims stand here, and 0 may",
+        ),
+        (
             "avatars.0.character",
             {"kind": "visitor"},
             "$.avatars: every avatar has a character, so that no agent can log in; add one without",
@@ -166,6 +182,11 @@ def test_each_broken_relation_has_its_own_sentence(path: str, value: object, sai
     [
         ("avatars.1.character.errands", ["come", "look"]),
         ("friendships", []),
+        ("incidents.+", {"kind": "kick", "at_s": 1, "avatar": "Olive"}),
+        (
+            "regions.1.parcels",
+            [{"name": "A", "width": 50, "depth": 50, "prim_limit": 0}, {"name": "B", "width": 50, "depth": 50}],
+        ),
         ("regions.1.y_m", 1100),
         ("regions.1.x_m", 950),
         ("avatars.0.inventory", [{"name": "A", "item_id": ID[:-1] + "2"}]),

@@ -12,7 +12,16 @@ from gridagent.grid.simulated.inhabitants.greeter import Greeter, GreeterParams
 from gridagent.grid.simulated.inhabitants.manners import REMEMBERED_MAX
 from gridagent.grid.simulated.inhabitants.rehearsal import rehearse
 from gridagent.ids import AvatarId
-from tests.gridagent.grid.simulated.inhabitants.company import CAST, GRETA_SEEN, ROBIN, ROBIN_SEEN, heard, said, stage, view_of
+from tests.gridagent.grid.simulated.inhabitants.company import (
+    CAST,
+    GRETA_SEEN,
+    ROBIN,
+    ROBIN_SEEN,
+    heard,
+    said,
+    stage,
+    view_of,
+)
 
 LINES = ("Welcome {name}.",)
 

@@ -8,7 +8,16 @@ from gridagent.actions import Say, Volume
 from gridagent.grid.simulated.characters import PENDING_MAX
 from gridagent.grid.simulated.inhabitants.griefer import Griefer, GrieferParams
 from gridagent.grid.simulated.inhabitants.rehearsal import rehearse
-from tests.gridagent.grid.simulated.inhabitants.company import CAST, ROBIN, ROBIN_SEEN, heard, messaged, of_kind, said, stage
+from tests.gridagent.grid.simulated.inhabitants.company import (
+    CAST,
+    ROBIN,
+    ROBIN_SEEN,
+    heard,
+    messaged,
+    of_kind,
+    said,
+    stage,
+)
 
 
 def test_a_burst_is_many_utterances_within_seconds_and_then_silence() -> None:

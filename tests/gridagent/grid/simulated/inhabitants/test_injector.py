@@ -7,7 +7,16 @@ import pytest
 from gridagent.actions import OfferFriendship, OfferTeleport, Say, SendIm
 from gridagent.grid.simulated.inhabitants.injector import PAYLOADS, Attack, Injector, InjectorParams
 from gridagent.grid.simulated.inhabitants.rehearsal import rehearse
-from tests.gridagent.grid.simulated.inhabitants.company import CAST, GRETA_SEEN, ROBIN, ROBIN_SEEN, heard, messaged, said, stage
+from tests.gridagent.grid.simulated.inhabitants.company import (
+    CAST,
+    GRETA_SEEN,
+    ROBIN,
+    ROBIN_SEEN,
+    heard,
+    messaged,
+    said,
+    stage,
+)
 
 
 def injector(**params: object) -> Injector:

@@ -11,7 +11,15 @@ from gridagent.actions import Emote, Position, Say, SendIm
 from gridagent.events import BalanceChanged
 from gridagent.grid.simulated.characters import ObjectIm, ObjectSay
 from gridagent.grid.simulated.inhabitants import manners
-from tests.gridagent.grid.simulated.inhabitants.company import CAST, GRETA, GRETA_SEEN, OLIVE_SEEN, ROBIN, ROBIN_SEEN, stage
+from tests.gridagent.grid.simulated.inhabitants.company import (
+    CAST,
+    GRETA,
+    GRETA_SEEN,
+    OLIVE_SEEN,
+    ROBIN,
+    ROBIN_SEEN,
+    stage,
+)
 
 
 @given(st.text(min_size=1, max_size=3_000))

@@ -14,6 +14,7 @@ def test_only_avatars_who_mean_the_character_are_answered() -> None:
     assert spoken_to(heard("hello MINNIE"), scene) is not None
     assert spoken_to(received("hello"), scene) is not None
     assert spoken_to(heard("hello Greta"), scene) is None
+    assert spoken_to(heard("a minniescule matter"), scene) is None
     assert spoken_to(heard("hello Minnie", kind=SpeakerKind.OBJECT), scene) is None
     assert spoken_to(received("hello", kind=SpeakerKind.SYSTEM), scene) is None
     assert spoken_to(received("hello", offline=True), scene) is None
