@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gridagent.actions import Confirmed, InDoubt, PayAvatar, Position, Refused, Say, StopMoving, WalkTo
 from gridagent.controls import (
     Connect,
+    ControlReply,
     Disconnect,
     ForceReconnect,
     Hold,
@@ -23,6 +24,7 @@ from gridagent.controls import (
 )
 from gridagent.errors import BackendError, ResourceClosed
 from gridagent.events import AlertShown, DisconnectCause
+from gridagent.mind import QuietMind
 from gridagent.observations import (
     ActionSettled,
     AgentState,
@@ -35,6 +37,7 @@ from gridagent.observations import (
 from gridagent.runtime.cancel_points import CancelPoint, cancel_at_every_checkpoint
 from gridagent.runtime.deterministic import ScheduleTrace, schedule_seed
 from gridagent.session import OnBackendFailure
+from gridagent.session.actor import ControlMail
 
 PAY = PayAvatar(to="00000000-0000-4000-8000-0000000000aa", amount=5)
 WALK = WalkTo(position=Position(x=1, y=1))
@@ -424,6 +427,55 @@ async def test_a_control_whose_sender_went_away_is_still_carried_out(stage, auto
             nursery.cancel_scope.cancel()
         await trio.testing.wait_all_tasks_blocked()
         assert s.core.agent is AgentState.PAUSED
+
+
+async def test_what_waits_when_it_is_cancelled_is_settled_and_answered(stage, autojump_clock):
+    """Spec: SUP-2 — a control, an event and an authorised action that nobody came to are not left open."""
+    s = stage(workers_max=1)
+    s.puppet.applier = forever
+    replies = []
+
+    async def ask():
+        replies.append(await s.handle.control(Hold()))
+
+    async with trio.open_nursery() as outer:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(s.session.run)
+            await s.handle.wait_agent(AgentState.RUNNING)
+            for text in ("works", "waits"):
+                await s.handle.control(SayAsOperator(text=text))
+            await trio.testing.wait_all_tasks_blocked()
+            outer.start_soon(ask)
+            await trio.testing.wait_all_tasks_blocked()
+            nursery.cancel_scope.cancel()
+            late = ControlMail(Hold())
+            s.session._controls.send_nowait(late)
+        late.answer(ControlReply(accepted=True, code="second"))
+    assert (await late.reply()).code == "stopped"
+    assert sorted(row.code for row in s.audit if row.kind == "settlement") == ["in_doubt", "refused"]
+    assert s.core.agent is AgentState.STOPPED
+
+
+async def test_a_fault_while_something_is_wanted_performs_nothing_more(stage, autojump_clock):
+    """Spec: SUP-1 — an action authorised in the very batch that broke is refused, not begun."""
+
+    class Breaks(QuietMind):
+        def hear(self, event, around):
+            if event == AlertShown(text="x"):
+                raise ValueError("a bug")
+            return ()
+
+    s = stage(mind=Breaks())
+    with pytest.raises(ExceptionGroup):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(s.session.run)
+            await s.handle.wait_agent(AgentState.RUNNING)
+            await trio.testing.wait_all_tasks_blocked()
+            s.session._controls.send_nowait(ControlMail(SayAsOperator(text="never said")))
+            s.puppet.now.sink._lane.send_nowait(s.puppet.now.sink._admit(AlertShown(text="x")))
+    assert len(s.puppet.now.applied) == 0
+    assert [row.code for row in s.audit if row.kind == "settlement"] == ["refused"]
+    assert s.core.agent is AgentState.FAILED
 
 
 async def test_controls_that_wait_at_the_end_are_answered(stage, autojump_clock):

@@ -5,11 +5,23 @@ from random import Random
 import pytest
 import trio
 
-from gridagent.actions import Confirmed, EvidenceKind, InDoubt, PayAvatar, Position, Refused, Say, StopMoving, WalkTo
+from gridagent.actions import (
+    Confirmed,
+    EvidenceKind,
+    FollowAvatar,
+    InDoubt,
+    PayAvatar,
+    Position,
+    Refused,
+    Say,
+    StopMoving,
+    WalkTo,
+)
 from gridagent.authority import DenialCode, Origin, Principal
 from gridagent.controls import ForceReconnect, Pause
 from gridagent.errors import IllegalTransition
 from gridagent.events import (
+    AvatarView,
     BalanceChanged,
     ChatHeard,
     DisconnectCause,
@@ -24,7 +36,7 @@ from gridagent.events import (
     TeleportFinished,
     TransportUp,
 )
-from gridagent.grid.puppet import PUPPET_ID, ready_event
+from gridagent.grid.puppet import PUPPET_ID, Puppet, ready_event
 from gridagent.mind import Attention, Proposal, QuietMind
 from gridagent.observations import (
     ActionDecided,
@@ -441,6 +453,35 @@ def test_an_approval_nobody_answers_expires_and_says_so(bench):
     core.on_timer()
     assert [c.how for c in b.bodies(ApprovalClosed)] == ["expired"]
     assert core.timer() is None
+
+
+def test_a_walk_is_charged_by_its_way(bench):
+    """Spec: POL-6 — metres are charged as far as can be told: straight to a place, or to the avatar followed."""
+    ways = []
+    b = bench()
+    decide = b.core.gateway.decide
+
+    class Noting:
+        def __getattr__(self, name):
+            return getattr(gateway, name)
+
+        def decide(self, request, now, *, busy):
+            ways.append(request.travel_m)
+            return decide(request, now, busy=busy)
+
+    gateway = b.core.gateway
+    core = b.core
+    core.gateway = Noting()
+    core.ask_as_operator(WalkTo(position=Position(x=131, y=132, z=25)))
+    b.come_online()
+    core.ask_as_operator(WalkTo(position=Position(x=131, y=132, z=25)))
+    puppet = Puppet()
+    puppet.near = [AvatarView(avatar_id=OWNER, name="Olive", position=Position(x=128, y=138, z=25))]
+    core.where.backend = puppet(generation=1, redeem=None)
+    core.ask_as_operator(FollowAvatar(avatar_id=OWNER))
+    core.ask_as_operator(FollowAvatar(avatar_id=PUPPET_ID))
+    core.ask_as_operator(Say(text="x"))
+    assert ways == [None, 5.0, 10.0, None, None]
 
 
 # --- stopping -------------------------------------------------------------------------------------

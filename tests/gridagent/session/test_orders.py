@@ -282,6 +282,29 @@ def test_an_approval_is_answered_once(bench, allow):
     assert not b.effects(Perform)
 
 
+def test_a_yes_that_meets_the_hold_says_so_and_keeps_waiting(bench):
+    """Spec: POL-7, POL-12 — while held nothing is performed; the approval can be answered again after release."""
+    b = bench()
+    b.hear()
+    (waiting,) = b.core.gateway.status().approvals
+    b.order(Hold())
+    b.core.take_effects()
+    reply = b.order(AnswerApproval(approval_id=waiting.approval_id, allow=True))
+    assert not reply.accepted
+    assert not b.effects(Perform)
+    b.order(Release())
+    assert b.order(AnswerApproval(approval_id=waiting.approval_id, allow=True)).accepted
+    assert b.effects(Perform)
+
+
+def test_an_operators_action_may_wait_for_an_approval_too(bench):
+    """Spec: POL-14 — a pattern that asks for approval is answered with the approval's id."""
+    ask = {"ask": {"action": "say", "argument": "text", "contains": ["secret"], "then": "approve"}}
+    reply = bench(patterns=ask).order(SayAsOperator(text="the secret"))
+    assert reply.accepted
+    assert reply.code in {"needs_approval", "authorized"}
+
+
 def test_an_unknown_approval_is_refused(bench):
     """An id nobody gave out answers nothing."""
     assert bench().order(AnswerApproval(approval_id="nope", allow=True)).code == "unknown"
