@@ -146,11 +146,26 @@ def _block_reader(block: type[Block]) -> ReadBlock:
     return _segments_reader(block, runs)
 
 
+def _octets_reader(block: type[Block]) -> ReadBlock:
+    """Read blocks of one byte: there are 256 of them, immutable, made once."""
+    pick = tuple(map(block, range(256))).__getitem__
+
+    def read(body: bytes, at: int, out: list[object]) -> int:
+        start = at + 1
+        end = start + body[at]
+        out.append(tuple(map(pick, body[start:end])))
+        return end
+
+    return read
+
+
 def _repeated_reader(block: type[Block]) -> ReadBlock:
     runs = _runs_of(block)
     if len(runs) == 1 and not runs[0].prefix and runs[0].regroup() is None:
         form = runs[0].form()
         iter_unpack, size = form.iter_unpack, form.size
+        if form.format == "<B":
+            return _octets_reader(block)
 
         def read_array(body: bytes, at: int, out: list[object]) -> int:
             start = at + 1
@@ -250,16 +265,27 @@ def _flattened(values: Values, kinds: list[Kind]) -> list[object]:
     return flat
 
 
+def _is_plain(run: _Run) -> bool:
+    """Whether the values of a run can be packed as they are, with nothing to flatten or to measure."""
+    return all(kind.values == 1 and not kind.code.endswith("s") for kind in run.kinds)
+
+
 def _block_writer(block: type[Block]) -> WriteBlock:
     segments = [
-        (run.form().pack, run.first, run.first + len(run.kinds), run.kinds, _LENGTH_MAX.get(run.prefix))
+        (
+            run.form().pack,
+            run.first,
+            run.first + len(run.kinds),
+            None if _is_plain(run) else run.kinds,
+            _LENGTH_MAX.get(run.prefix),
+        )
         for run in _runs_of(block)
     ]
 
     def write(given: Block, out: list[bytes]) -> None:
         values = structs.astuple(given)
         for pack, first, end, kinds, longest in segments:
-            flat = _flattened(values[first:end], kinds)
+            flat = values[first:end] if kinds is None else _flattened(values[first:end], kinds)
             if longest is None:
                 out.append(pack(*flat))
                 continue
@@ -274,11 +300,16 @@ def _block_writer(block: type[Block]) -> WriteBlock:
 
 def _repeated_writer(block: type[Block]) -> Callable[[tuple[Block, ...], list[bytes]], None]:
     write_one = _block_writer(block)
+    runs = _runs_of(block)
+    pack = runs[0].form().pack if len(runs) == 1 and not runs[0].prefix and _is_plain(runs[0]) else None
 
     def write(given: tuple[Block, ...], out: list[bytes]) -> None:
         if len(given) > COUNT_MAX:
             raise LocalProtocolError(f"{len(given)} blocks given where at most {COUNT_MAX} fit")
         out.append(bytes((len(given),)))
+        if pack is not None:
+            out += starmap(pack, map(structs.astuple, given))
+            return
         for one in given:
             write_one(one, out)
 
