@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
-from functools import cache
-from typing import Annotated, NewType, Union, get_args, get_origin, get_type_hints
+from functools import lru_cache
+from typing import Annotated, Final, NewType, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -18,6 +18,9 @@ from msgspec import Meta
 from gridagent.ids import UUID_PATTERN
 
 __all__ = ("FieldInfo", "TypeInfo", "fields_of", "read_type")
+
+_MODEL_MAX: Final = 1_024
+"""Annotations and sections that are remembered; the model uses a tenth of it."""
 
 
 class TypeInfo:
@@ -103,13 +106,13 @@ class FieldInfo:
         self.default: Callable[[], object] = (lambda: field.default) if factory is msgspec.NODEFAULT else factory
 
 
-@cache
+@lru_cache(_MODEL_MAX)
 def read_type(hint: object) -> TypeInfo:
     """Take an annotation apart (once for each that the model uses)."""
     return TypeInfo(hint)
 
 
-@cache
+@lru_cache(_MODEL_MAX)
 def fields_of(struct: type[msgspec.Struct]) -> dict[str, FieldInfo]:
     """Return a section's keys (once for each section of the model)."""
     hints = get_type_hints(struct, include_extras=True)

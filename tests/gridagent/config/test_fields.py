@@ -15,7 +15,7 @@ from gridagent.config.fields import KIND_CHECKS
         ("::1", True),
         ("0.0.0.0", False),  # noqa: S104 - it must be refused
         ("::", False),
-        ("192.168.1.2", False),
+        ("192.0.2.2", False),
         ("localhost", False),
         ("", False),
         ("127.0.0.1 ", False),

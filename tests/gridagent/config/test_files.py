@@ -269,11 +269,11 @@ def test_a_platform_without_the_flags_is_told_clearly(secret: Path, monkeypatch:
         ("x", {}, "/base/x"),
         ("./a/../x", {}, "/base/x"),
         ("../x", {}, "/x"),
-        ("~/x", {"HOME": "/home/me"}, "/home/me/x"),
+        ("~/x", {"HOME": "/users/me"}, "/users/me/x"),
         ("~/x", {"USERPROFILE": "/users/me"}, "/users/me/x"),
         ("~/x", {"HOME": ""}, None),
-        ("~other/x", {"HOME": "/home/me"}, None),
-        ("~", {"HOME": "/home/me"}, None),
+        ("~other/x", {"HOME": "/users/me"}, None),
+        ("~", {"HOME": "/users/me"}, None),
     ],
 )
 def test_paths_are_made_absolute_without_looking(text: str, environ: dict[str, str], path: str | None) -> None:

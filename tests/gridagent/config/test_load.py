@@ -387,11 +387,11 @@ def test_reconnecting_is_allowed_in_the_simulated_grid() -> None:
 def test_relative_paths_start_from_the_file_or_the_working_directory(config_file: Path, tmp_path: Path) -> None:
     """In the file: its own directory. In a variable: where the command was given. Spec: CFG-4."""
     config_file.write_text('{"paths": {"state_dir": "state", "log_file": "~/log"}}')
-    environ = {"HOME": "/home/me", "GRIDAGENT_PATHS__RUNTIME_DIR": "run"}
-    paths = load_config(config_file, environ, cwd=Path("/work")).paths
+    environ = {"HOME": "/users/me", "GRIDAGENT_PATHS__RUNTIME_DIR": "run"}
+    paths = load_config(config_file, environ, cwd=Path("/start")).paths
     assert paths.state_dir == str(tmp_path / "state")
-    assert paths.runtime_dir == "/work/run"
-    assert paths.log_file == "/home/me/log"
+    assert paths.runtime_dir == "/start/run"
+    assert paths.log_file == "/users/me/log"
     config = load_config(Path("config.json"), environ, cwd=tmp_path)
     assert config.paths.state_dir == str(tmp_path / "state")
 

@@ -141,7 +141,7 @@ def test_an_endpoint_shows_all_but_its_query(url: str, shown: str) -> None:
         ("https://host:99999/", "host or port"),
         ("https://host:abc/", "host or port"),
         ("https://[::1/", "host or port"),
-        ("https://[v1.x]/", "host or port"),
+        ("https://[v1]/", "host or port"),
         ("https://[localhost]/", "host or port"),
         ("https://-host/", "host or port"),
         ("https://a,b/", "host or port"),
@@ -171,8 +171,8 @@ def test_an_at_sign_in_path_or_query_is_no_user_info() -> None:
         ("http://localhost:1/", False, True),
         ("http://127.0.0.2/", False, True),
         ("http://[::1]/", False, True),
-        ("http://10.0.0.1/", False, False),
-        ("http://localhost.evil.org/", False, False),
+        ("http://192.0.2.1/", False, False),
+        ("http://localhost.example.org/", False, False),
     ],
 )
 def test_an_endpoint_knows_how_it_is_reached(url: str, encrypted: bool, loopback: bool) -> None:  # noqa: FBT001 - a table
