@@ -75,6 +75,19 @@ class Prepared:
     demonstration: bool
     """Nobody chose who is whose: the scenario did (see `demonstration`)."""
 
+    @property
+    def keys(self) -> tuple[AvatarKey, ...]:
+        """The avatars, in the order of the configuration."""
+        return tuple(avatar.key for avatar in self.avatars)
+
+    def roles_by_id(self) -> dict[str, str]:
+        """Return the word for everybody whom some avatar obeys."""
+        found: dict[str, str] = {}
+        for roles in (each.roles or self.config.roles for each in self.config.avatars.values()):
+            found.update(dict.fromkeys(roles.trusted, "trusted"))
+            found.update(dict.fromkeys(roles.owners, "owner"))
+        return found
+
 
 @attrs.frozen(kw_only=True)
 class Running:

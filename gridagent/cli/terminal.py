@@ -19,8 +19,11 @@ import trio
 
 from gridagent.limits import clip
 
-__all__ = ("Input", "Output", "TextSource", "is_terminal", "plain_json", "shown")
+__all__ = ("CLOSE_SCREEN", "OPEN_SCREEN", "Input", "Output", "TextSource", "is_terminal", "plain_json", "shown")
 
+OPEN_SCREEN: Final = "\x1b[?1049h\x1b[2J"
+"""Change to the terminal's other screen, so that what was there comes back at the end."""
+CLOSE_SCREEN: Final = "\x1b[?1049l"
 SHOWN_MAX: Final = 240
 """Characters of one shown text: what fits on a few lines."""
 _MARKS_MAX: Final = 3

@@ -23,7 +23,7 @@ from gridagent.authority import DenialCode, Origin
 from gridagent.cli.terminal import shown
 from gridagent.ids import NIL_UUID
 
-__all__ = ("Line", "People", "Tone", "denial_in_words", "in_words", "seconds_in_words")
+__all__ = ("Line", "People", "Tone", "denial_in_words", "in_words", "rule_in_words", "seconds_in_words")
 
 _PEOPLE_MAX: Final = 512
 _NAME_MAX: Final = 40
@@ -141,6 +141,8 @@ _ORIGINS: Final[Mapping[Origin, str]] = {
     Origin.MCP: "over MCP",
 }
 
+_ORIGIN_BY_NAME: Final = {origin.value: words for origin, words in _ORIGINS.items()}
+
 _QUIET: Final[Mapping[str, str]] = {
     "addressed": "it was spoken to",
     "quiet:not_addressed": "it was not spoken to",
@@ -150,10 +152,37 @@ _QUIET: Final[Mapping[str, str]] = {
 }
 
 
+_RULES: Final[Mapping[str, str]] = {
+    "matrix": "who may {1} {0}",
+    "budget": "the budget of {0}",
+    "approval": "{0} needs a yes",
+    "taint": "{0} after a stranger's words",
+    "target": "whom {0} may aim at",
+    "pattern": "the pattern '{0}'",
+    "resource": "one action at a time uses the {0}",
+}
+"""By the first part of a rule's name; the parts behind it fill the places."""
+
+
+def rule_in_words(rule: str) -> str:
+    """Return what a rule is about, and its name for who wants to look it up."""
+    head, *rest = shown(rule, 64).split(".")
+    words = _RULES.get(head)
+    if words is None or not rest:
+        return f"rule {shown(rule, 64)}"
+    if head == "matrix" and len(rest) > 1:
+        rest = [_ORIGIN_BY_NAME.get(rest[0], rest[0]), rest[1]]
+    elif head == "budget":
+        rest = [" ".join(rest)]
+    else:
+        rest = [".".join(rest)]
+    return f"{words.format(*rest, '')}, rule {shown(rule, 64)}"
+
+
 def denial_in_words(code: DenialCode | None, rule: str) -> str:
     """Return why the gateway said no, with the rule's name for who wants to look it up."""
     words = "it is not allowed" if code is None else _DENIALS[code]
-    return f"{words} (rule {shown(rule, 64)})" if rule else words
+    return f"{words} ({rule_in_words(rule)})" if rule else words
 
 
 def _outcome(outcome: Outcome) -> tuple[Tone, str]:
@@ -198,9 +227,9 @@ def _decided(body: told.ActionDecided, people: People) -> Line:
     asked = f"{shown(body.summary)} for {people.named(body.principal)} {_ORIGINS[body.origin]}"
     match body.verdict:
         case told.Verdict.AUTHORIZED:
-            return Line(Tone.DECIDED, f"allowed: {asked} (rule {shown(body.rule, 64)})")
+            return Line(Tone.DECIDED, f"allowed: {asked} ({rule_in_words(body.rule)})")
         case told.Verdict.NEEDS_APPROVAL:
-            return Line(Tone.ASKS, f"must be asked: {asked} (rule {shown(body.rule, 64)})")
+            return Line(Tone.ASKS, f"must be asked: {asked} ({rule_in_words(body.rule)})")
         case told.Verdict.DENIED:
             return Line(Tone.REFUSED, f"refused: {asked}, because {denial_in_words(body.code, body.rule)}")
 
@@ -235,10 +264,6 @@ def _fenced(body: told.WorkFenced, _: People) -> Line:
     return Line(Tone.QUIET, f"{body.count} late {shown(body.what, 64)} of connection {body.of_generation} dropped")
 
 
-def _state(text: str) -> Callable[[msgspec.Struct, People], Line]:
-    return lambda _, __: Line(Tone.STATE, text)
-
-
 def _nothing(_: msgspec.Struct, __: People) -> None:
     """Say nothing."""
 
@@ -246,7 +271,7 @@ def _nothing(_: msgspec.Struct, __: People) -> None:
 _BODIES: Final[Mapping[type[told.ObservationBody], Callable[..., Line | None]]] = {
     told.AgentStateChanged: _agent,
     told.LinkStateChanged: _link,
-    told.GenerationOpened: _state("connecting"),
+    told.GenerationOpened: _nothing,
     told.GenerationClosed: lambda body, _: Line(
         Tone.STATE, f"connection over ({body.cause.value.replace('_', ' ')}){', logged out' * body.logged_out}"
     ),
@@ -283,8 +308,11 @@ _BODIES: Final[Mapping[type[told.ObservationBody], Callable[..., Line | None]]] 
 
 def _chat(event: seen.ChatHeard, people: People) -> Line:
     own = event.source.kind is seen.SpeakerKind.SELF
+    tone = Tone.SPOKE if own else Tone.HEARD
+    if event.text.startswith("/me "):
+        return Line(tone, f"* {people.speaker(event.source)} {shown(event.text[4:])}")
     verb = {"whisper": "whispers", "say": "says", "shout": "shouts"}[event.volume.value]
-    return Line(Tone.SPOKE if own else Tone.HEARD, f"{people.speaker(event.source)} {verb}: {shown(event.text)}")
+    return Line(tone, f"{people.speaker(event.source)} {verb}: {shown(event.text)}")
 
 
 def _im(event: seen.ImReceived, people: People) -> Line:

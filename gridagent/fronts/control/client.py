@@ -7,7 +7,7 @@ Used by the command line; knows no terminal.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final, TypeAlias
 
@@ -136,7 +136,7 @@ class ControlClient:
         rows = await self._rows(HoldAll(id=self._next_number()))
         return tuple((row.avatar, row.answer) for row in rows if isinstance(row, Answered))
 
-    async def observe(self, avatars: tuple[AvatarKey, ...] = ()) -> AsyncIterator[StreamItem]:
+    async def observe(self, avatars: tuple[AvatarKey, ...] = ()) -> AsyncGenerator[StreamItem, None]:
         """Yield a status of each avatar, then observations, until every avatar has stopped.
 
         Raises:

@@ -20,7 +20,15 @@ from gridagent.fronts.control.words import Hello, Observed, Omitted, Refused, Re
 from gridagent.limits import clip
 from gridagent.observations import observation_name
 
-__all__ = ("LineBuffer", "decode_hello", "decode_reply", "decode_request", "encode_reply", "encode_request")
+__all__ = (
+    "LineBuffer",
+    "decode_hello",
+    "decode_reply",
+    "decode_request",
+    "decode_strictly",
+    "encode_reply",
+    "encode_request",
+)
 
 _ENCODER: Final = msgspec.json.Encoder()
 _HELLO: Final = msgspec.json.Decoder(Hello)
@@ -75,7 +83,7 @@ def decode_hello(line: bytes) -> Hello:
     Raises:
         RemoteProtocolError: it is none.
     """
-    return _decode(_HELLO, line)
+    return decode_strictly(_HELLO, line, subject="the frame")
 
 
 def decode_request(line: bytes) -> Request:
@@ -84,24 +92,31 @@ def decode_request(line: bytes) -> Request:
     Raises:
         RemoteProtocolError: it is none; the sentence names the place.
     """
-    return _decode(_REQUEST, line)
+    return decode_strictly(_REQUEST, line, subject="the frame")
 
 
-def _decode(decoder: msgspec.json.Decoder[T], line: bytes) -> T:
+def decode_strictly(decoder: msgspec.json.Decoder[T], text: bytes, *, subject: str) -> T:
+    """Decode JSON that a person or a program wrote, refusing what JSON allows and nobody means.
+
+    Args:
+        decoder: of the wanted type.
+        text: the JSON.
+        subject: how the error calls it.
+
+    Raises:
+        RemoteProtocolError: it is no JSON, has a key twice or a number beyond reason, or is not of the type.
+    """
     problems = Problems()
-    tree = parse(line, problems)
+    tree = parse(text, problems)
     if tree is None:
-        problem = problems.listed()[0]
-        raise RemoteProtocolError(f"the frame {problem.what}")
+        raise RemoteProtocolError(f"{subject} {problems.listed()[0].what}")
     flaw = _flaw(tree)
     if flaw:
-        raise RemoteProtocolError(f"the frame {flaw}")
+        raise RemoteProtocolError(f"{subject} {flaw}")
     try:
-        return decoder.decode(line)
-    except msgspec.ValidationError as error:
-        raise RemoteProtocolError(f"the frame is no request: {clip(str(error), 160)}") from None
-    except msgspec.DecodeError:
-        raise RemoteProtocolError("the frame is not JSON") from None
+        return decoder.decode(text)
+    except msgspec.DecodeError as error:
+        raise RemoteProtocolError(f"{subject} is not as it must be: {clip(str(error), 160)}") from None
 
 
 def _flaw(node: Node) -> str:

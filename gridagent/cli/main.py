@@ -1,0 +1,261 @@
+"""From arguments to an exit code: which command, and what is said when it cannot be done.
+
+Owns the dispatch and the one place where errors become sentences: what happened, where, how to mend it,
+on standard error, never a traceback (Spec: OPS-1). Commands are imported when they are called, so that
+help costs no framework. Its invariant: whatever goes wrong, `main` returns a code of `ExitCode` (or the
+simulation's own), and text from outside is safe to look at.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TextIO
+
+from gridagent import __version__
+from gridagent.cli.exit_codes import ExitCode
+from gridagent.cli.parser import build_parser
+from gridagent.cli.vocabulary import COMMAND_WORDS, UsageProblem
+from gridagent.errors import ConfigError, OperatorError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from gridagent.cli.remote import Reach
+    from gridagent.cli.run import Leave
+
+__all__ = ("main",)
+
+CONFIG_VARIABLE: Final = "GRIDAGENT_CONFIG"
+
+
+class Context:
+    """What a command is given: its arguments, the process's streams and its environment."""
+
+    __slots__ = ("arguments", "environ", "leave", "stderr", "stdin", "stdout")
+
+    def __init__(
+        self,
+        arguments: Namespace,
+        *,
+        stdin: TextIO | None,
+        stdout: TextIO,
+        stderr: TextIO,
+        environ: Mapping[str, str],
+        leave: Leave | None,
+    ) -> None:
+        self.arguments = arguments
+        self.stdin = stdin
+        self.stdout = stdout
+        self.stderr = stderr
+        self.environ = environ
+        self.leave = leave
+
+    @property
+    def config(self) -> Path | None:
+        """The configuration file: of the command line, else of the environment."""
+        named = getattr(self.arguments, "config", None) or self.environ.get(CONFIG_VARIABLE)
+        return Path(named) if named else None
+
+    @property
+    def json(self) -> bool:
+        """Whether the output is for programs."""
+        return bool(getattr(self.arguments, "json", False))
+
+
+def main(
+    argv: Sequence[str],
+    *,
+    stdin: TextIO | None = None,
+    stdout: TextIO | None = None,
+    stderr: TextIO | None = None,
+    environ: Mapping[str, str],
+    leave: Leave | None = None,
+) -> int:
+    """Perform one command line.
+
+    Args:
+        argv: the arguments, without the program's name.
+        stdin: where ``run`` reads typed lines; None means nowhere.
+        stdout: where answers go.
+        stderr: where problems go.
+        environ: the environment.
+        leave: how ``run`` ends the process at a second signal.
+
+    Returns:
+        The exit code.
+    """
+    out, err = stdout or sys.stdout, stderr or sys.stderr
+    try:
+        arguments = build_parser(__version__).parse_args(argv)
+    except UsageProblem as problem:
+        _complain(err, str(problem))
+        return ExitCode.USAGE
+    except SystemExit:  # argparse leaves so after --help and --version
+        return ExitCode.OK
+    context = Context(arguments, stdin=stdin, stdout=out, stderr=err, environ=environ, leave=leave)
+    try:
+        return _COMMANDS[arguments.command](context)
+    except BaseException as error:  # noqa: BLE001 - the top: every error becomes a sentence and a code here
+        return _explain(_the_one(error), context)
+
+
+# --- errors -----------------------------------------------------------------------------------------
+
+
+def _the_one(error: BaseException) -> BaseException:
+    """Return the error inside groups of one; nurseries wrap what a task of theirs raised."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+def _explain(error: BaseException, context: Context) -> int:
+    match error:
+        case KeyboardInterrupt():
+            return ExitCode.INTERRUPTED
+        case BrokenPipeError():
+            return ExitCode.OK  # whoever read the output has seen enough
+        case ConfigError():
+            _complain(context.stderr, str(error))
+            return ExitCode.CONFIGURATION
+        case OperatorError():
+            _complain(context.stderr, str(error))
+            return _code_of(error, context.arguments.command)
+        case Exception():
+            place = _record(error, context)
+            _complain(
+                context.stderr,
+                f"something went wrong that never should ({type(error).__name__}); {place}, please report it",
+            )
+            return ExitCode.INTERNAL
+        case _:
+            raise error
+
+
+def _code_of(error: OperatorError, command: str) -> ExitCode:
+    by_code = {
+        "usage": ExitCode.USAGE,
+        "not_running": ExitCode.NOT_RUNNING,
+        "endpoint_refused": ExitCode.REFUSED,
+        "already_running": ExitCode.ALREADY_RUNNING,
+    }
+    return by_code.get(error.code, ExitCode.CONFIGURATION if command in _LOCAL else ExitCode.REFUSED)
+
+
+def _record(error: BaseException, context: Context) -> str:
+    """Write the whole error to the log, and say where it is."""
+    from gridagent.cli.journal import record_failure  # noqa: PLC0415 - only when something is wrong
+
+    return record_failure(error, config=context.config, environ=context.environ)
+
+
+def _complain(stderr: TextIO, sentence: str) -> None:
+    from gridagent.cli.terminal import shown  # noqa: PLC0415 - imports trio
+
+    lines = [shown(line, 1_000) for line in sentence.split("\n")]
+    stderr.write("gridagent: " + "\n".join(lines) + "\n")
+    stderr.flush()
+
+
+# --- commands ---------------------------------------------------------------------------------------
+
+
+def _run(context: Context) -> int:
+    from gridagent.cli.run import RunOptions, Streams, leave_at_once, run_command  # noqa: PLC0415 - on use
+
+    given = context.arguments
+    options = RunOptions(
+        config=context.config,
+        scenario=given.scenario,
+        seed=given.seed,
+        for_s=given.for_s or None,
+        forever=given.for_s is None,
+        json=given.json,
+        plain=given.plain,
+    )
+    streams = Streams(stdin=context.stdin, stdout=context.stdout, stderr=context.stderr)
+    return run_command(options, streams, context.environ, leave=context.leave or leave_at_once)
+
+
+def _check_config(context: Context) -> int:
+    from gridagent.cli.check import check_command  # noqa: PLC0415 - on use
+
+    return check_command(context.arguments.file, context.environ, out=context.stdout, json=context.json)
+
+
+def _reach(context: Context) -> Reach:
+    from gridagent.cli.remote import find_service  # noqa: PLC0415 - on use
+
+    return find_service(
+        context.config, context.arguments.runtime_dir, context.environ, out=context.stdout, json=context.json
+    )
+
+
+def _status(context: Context) -> int:
+    from gridagent.cli.remote import show_status  # noqa: PLC0415 - on use
+
+    return show_status(_reach(context), context.arguments.avatar)
+
+
+def _control(context: Context) -> int:
+    from gridagent.cli.remote import send_control  # noqa: PLC0415 - on use
+
+    given = context.arguments
+    words = " ".join(given.argument or ()) if hasattr(given, "argument") else ""
+    if given.all and given.avatar is not None:
+        raise UsageProblem("--avatar and --all exclude each other; give one of them")
+    return send_control(_reach(context), given.command, words, avatar=given.avatar, every=given.all)
+
+
+def _approvals(context: Context) -> int:
+    from gridagent.cli.remote import answer_approval, show_approvals  # noqa: PLC0415 - on use
+
+    given = context.arguments
+    if given.verb == "list":
+        return show_approvals(_reach(context), given.avatar)
+    if given.id is None:
+        raise UsageProblem(f"approvals {given.verb}: ID is missing; gridagent approvals lists those that wait")
+    return answer_approval(_reach(context), given.id, allow=given.verb == "allow", avatar=given.avatar)
+
+
+def _watch(context: Context) -> int:
+    from gridagent.cli.remote import watch  # noqa: PLC0415 - on use
+
+    return watch(_reach(context), context.arguments.avatar, for_s=context.arguments.for_s)
+
+
+def _audit(context: Context) -> int:
+    from gridagent.cli.remote import show_audit  # noqa: PLC0415 - on use
+
+    return show_audit(_reach(context), context.arguments.avatar, max(1, context.arguments.last))
+
+
+def _simulate(context: Context) -> int:
+    from gridagent.cli.simulate import simulate_command  # noqa: PLC0415 - on use
+
+    return simulate_command(context.arguments, out=context.stdout, err=context.stderr)
+
+
+def _policy(context: Context) -> int:
+    from gridagent.cli.presets import show_presets  # noqa: PLC0415 - on use
+
+    given = context.arguments
+    return show_presets(
+        given.preset if given.verb == "show" else None, verb=given.verb, out=context.stdout, json=context.json
+    )
+
+
+_COMMANDS: Final[Mapping[str, Callable[[Context], int]]] = {
+    "run": _run,
+    "check-config": _check_config,
+    "status": _status,
+    "approvals": _approvals,
+    "watch": _watch,
+    "audit": _audit,
+    "simulate": _simulate,
+    "policy": _policy,
+    **{words.name: _control for words in COMMAND_WORDS},
+}
+_LOCAL: Final = frozenset({"run", "check-config", "simulate", "policy"})

@@ -1,0 +1,274 @@
+"""The command line's grammar: every command with its help and examples.
+
+Owns argparse and nothing else: no command is performed here, and nothing heavy is imported, so that help
+and usage errors come at once. Each command's parser sets ``command``, which `gridagent.cli.main` looks up.
+Invariant: a wrong command line raises `UsageProblem` with one sentence; every command's help has an example.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from gridagent.cli.vocabulary import COMMAND_WORDS, UsageProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ("build_parser", "duration")
+
+DURATION_MAX_S: Final = 365 * 24 * 3600.0
+_DURATION: Final = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)")
+_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+
+
+def duration(text: str) -> float:
+    """Return the seconds of ``20s``, ``2m``, ``1h`` or ``1d``.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none of these, zero, or more than a year.
+    """
+    found = _DURATION.fullmatch(text.strip())
+    seconds = float(found[1]) * _UNITS[found[2]] if found else 0.0
+    if not 0.0 < seconds <= DURATION_MAX_S:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no duration; write it as in 20s, 2m or 1h")
+    return seconds
+
+
+def _run_for(text: str) -> float | None:
+    return None if text == "ever" else duration(text)
+
+
+def _natural(most: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= most):  # noqa: PLR2004 - 2**63
+            raise argparse.ArgumentTypeError(f"{text[:40]!r} is no whole number from 0 to {most}")
+        return int(text)
+
+    return parse
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse that raises one sentence instead of printing usage and leaving."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what is wrong.
+
+        Raises:
+            UsageProblem: always.
+        """
+        raise UsageProblem(f"{message}; see: {self.prog} --help")
+
+
+def build_parser(version: str) -> argparse.ArgumentParser:
+    """Return the whole grammar."""
+    top = _Parser(
+        prog="gridagent",
+        description="A supervised avatar for Second Life and OpenSimulator grids; offline in a simulated one.",
+        epilog=_examples(
+            "gridagent run                  # watch the built-in avatar in the simulated plaza",
+            "gridagent run --for 20s --json # the same for a program",
+            "gridagent say hello            # from another terminal, to the running service",
+            "gridagent hold                 # the kill switch",
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    top.add_argument("-V", "--version", action="version", version=f"gridagent {version}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_run(commands)
+    _add_check(commands)
+    _add_status(commands)
+    _add_controls(commands)
+    _add_approvals(commands)
+    _add_watch(commands)
+    _add_audit(commands)
+    _add_simulate(commands)
+    _add_policy(commands)
+    return top
+
+
+def _examples(*lines: str) -> str:
+    return "examples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+_Commands = argparse._SubParsersAction  # noqa: SLF001 - argparse gives the type of its own no public name
+
+
+def _command(
+    commands: _Commands[_Parser], name: str, help_: str, examples: Sequence[str], *, more: str = ""
+) -> argparse.ArgumentParser:
+    sentence = f"{help_[:1].upper()}{help_[1:]}."
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=help_,
+        description=f"{sentence}\n{more}".rstrip(),
+        epilog=_examples(*(f"gridagent {each}" for each in examples)),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(command=name)
+    return parser
+
+
+def _add_json(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument("--json", action="store_true", help=f"print {what}, for programs")
+
+
+def _add_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="configuration file (or the variable GRIDAGENT_CONFIG)"
+    )
+
+
+def _add_reach(parser: argparse.ArgumentParser) -> None:
+    """Add how a command finds the running service."""
+    _add_config(parser)
+    parser.add_argument(
+        "--runtime-dir",
+        type=Path,
+        metavar="DIR",
+        help="runtime directory of the service, whatever the configuration says",
+    )
+
+
+def _add_avatar(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--avatar", metavar="KEY", help="which avatar, where the service has several")
+
+
+def _add_run(commands: _Commands[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "run",
+        "run the avatars in the foreground",
+        (
+            "run",
+            "run --config config.json",
+            "run --scenario plaza-8 --seed 7 --for 2m",
+            "run --json --for 20s > observations.jsonl",
+            "echo 'say hi' | gridagent run --for 20s",
+        ),
+        more="On a terminal it shows a live view and takes typed lines ('help' lists them).\n"
+        "Without a terminal and without --for it runs 60 s.",
+    )
+    _add_config(parser)
+    parser.add_argument("--scenario", metavar="S", help="name of a built-in scenario, or path of a file")
+    parser.add_argument("--seed", type=_natural(2**63 - 1), metavar="N", help="the same seed gives the same world")
+    parser.add_argument(
+        "--for",
+        dest="for_s",
+        type=_run_for,
+        metavar="DURATION",
+        default=0.0,
+        help="20s, 2m, 1h, or 'ever': then stop in order",
+    )
+    parser.add_argument("--plain", action="store_true", help="print lines instead of a picture, also on a terminal")
+    _add_json(parser, "one observation a line and nothing else")
+
+
+def _add_check(commands: _Commands[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "check-config",
+        "check a configuration file without running it, offline",
+        ("check-config config.json", "check-config --json config.json"),
+    )
+    parser.add_argument("file", type=Path, metavar="FILE")
+    _add_json(parser, "one object with ok, problems and notes")
+
+
+def _add_status(commands: _Commands[_Parser]) -> None:
+    parser = _command(
+        commands, "status", "show how every avatar of the running service is", ("status", "status --json")
+    )
+    _add_reach(parser)
+    _add_avatar(parser)
+    _add_json(parser, "one status a line")
+
+
+def _add_controls(commands: _Commands[_Parser]) -> None:
+    for words in COMMAND_WORDS:
+        if words.name in {"allow", "deny"}:
+            continue  # they are `approvals allow` and `approvals deny`
+        parser = _command(commands, words.name, words.help, (words.example,))
+        if words.argument == "TEXT":
+            parser.add_argument("argument", metavar="TEXT", nargs="+")
+        else:
+            for name in words.argument.split():
+                parser.add_argument("argument", metavar=name, nargs=1, action="extend")
+        _add_reach(parser)
+        _add_avatar(parser)
+        parser.add_argument("--all", action="store_true", help="every avatar of the service")
+        _add_json(parser, "one answer a line")
+
+
+def _add_approvals(commands: _Commands[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "approvals",
+        "list what waits for an answer, or answer it",
+        ("approvals", "approvals allow 0f3a", "approvals deny 0f3a --avatar robin"),
+    )
+    parser.add_argument("verb", nargs="?", choices=("list", "allow", "deny"), default="list")
+    parser.add_argument("id", nargs="?", metavar="ID")
+    _add_reach(parser)
+    _add_avatar(parser)
+    _add_json(parser, "one approval or answer a line")
+
+
+def _add_watch(commands: _Commands[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "watch",
+        "show what happens in the running service, until it stops or Ctrl-C",
+        ("watch", "watch --avatar robin", "watch --json | grep denied"),
+    )
+    _add_reach(parser)
+    _add_avatar(parser)
+    parser.add_argument("--for", dest="for_s", type=duration, metavar="DURATION", help="leave after 20s, 2m, 1h")
+    _add_json(parser, "one observation a line")
+
+
+def _add_audit(commands: _Commands[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "audit",
+        "show the newest decisions and outcomes of the running service",
+        ("audit", "audit --last 100 --json"),
+    )
+    _add_reach(parser)
+    _add_avatar(parser)
+    parser.add_argument("--last", type=_natural(4096), default=20, metavar="N", help="how many records (20)")
+    _add_json(parser, "one record a line")
+
+
+def _add_simulate(commands: _Commands[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "simulate",
+        "run the whole service under faults in simulated time, and judge it",
+        ("simulate --seeds 4 --hours 1", "simulate --scenario plaza-8 --seeds 2 --hours 24 --verify --json"),
+    )
+    parser.add_argument("--scenario", metavar="S", help="name of a built-in scenario, or path of a file")
+    parser.add_argument("--seeds", type=_natural(1_000_000), default=1, metavar="N", help="how many seeds (1)")
+    parser.add_argument("--hours", type=float, default=1.0, metavar="H", help="simulated hours for each seed (1)")
+    parser.add_argument(
+        "--verify", action="store_true", help="run each seed in two fresh processes and compare their step hashes"
+    )
+    _add_json(parser, "one JSON object a seed, and one for all of them last")
+
+
+def _add_policy(commands: _Commands[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "policy",
+        "show a policy preset on one screen, in the form a configuration has",
+        ("policy show guide", "policy show base", "policy list"),
+    )
+    parser.add_argument("verb", choices=("show", "list"))
+    parser.add_argument(
+        "preset", nargs="?", metavar="PRESET", help="observer, greeter, guide, shopkeeper, builder, or base"
+    )
+    _add_json(parser, "the preset with everything it stands on")

@@ -1,0 +1,359 @@
+"""``gridagent run``: avatars in the foreground, with a view, a keyboard, signals and a control endpoint.
+
+Owns the order of starting and stopping: locks, log, avatars, control endpoint, view; then one reason to
+end, an orderly stop within its time-out, and an exit code. What is built of what is `compose`; what is
+shown is `view`; what is typed is `keyboard`. Its invariant: whatever the way out, the endpoint's files
+are gone and the terminal is as it was.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Final, NoReturn, TextIO
+
+import attrs
+import trio
+
+from gridagent import __version__
+from gridagent.cli.compose import Prepared, Running, open_running, prepare
+from gridagent.cli.exit_codes import ExitCode
+from gridagent.cli.instance import Holder, InstanceLocks, avatar_locks_directory
+from gridagent.cli.journal import audit_sink, open_journal, open_log_file
+from gridagent.cli.keyboard import Keyboard
+from gridagent.cli.signals import Summons, attend
+from gridagent.cli.terminal import Input, Output, is_terminal, shown
+from gridagent.cli.view import Look, View
+from gridagent.cli.wording import seconds_in_words
+from gridagent.config.files import read_file
+from gridagent.config.load import load_config_and_secrets
+from gridagent.config.model import LogDestination
+from gridagent.config.paths import resolve_paths
+from gridagent.config.secrets import SecretStr
+from gridagent.controls import Control, Hold, ReloadConfig
+from gridagent.errors import ConfigError, ResourceClosed
+from gridagent.fronts.control import ControlServer, Endpoint, RuntimeDirectory, serve_control
+from gridagent.fronts.control.words import PROTOCOL_VERSION
+from gridagent.limits import CONFIG_FILE_MAX_BYTES
+from gridagent.observability import Log, Redactor
+from gridagent.observations import LinkState
+from gridagent.runtime.ports import Ports
+from gridagent.runtime.system import system_ports
+from gridagent.service import AuditTrail
+from gridagent.service.api import SessionHandle
+
+__all__ = ("Ending", "RunOptions", "Streams", "run_command")
+
+WITHOUT_TERMINAL_S: Final = 60.0
+"""How long it runs when nobody watches and nobody said how long."""
+VIEW_END_S: Final = 2.0
+"""Time the view has to show the end."""
+_TOKEN_BYTES: Final = 32
+
+Leave = Callable[[int], NoReturn]
+
+
+@attrs.frozen(kw_only=True)
+class Streams:
+    """What the process was given."""
+
+    stdin: TextIO | None
+    stdout: TextIO
+    stderr: TextIO
+
+
+@attrs.frozen(kw_only=True)
+class RunOptions:
+    """What the command line says."""
+
+    config: Path | None = None
+    scenario: str | None = None
+    seed: int | None = None
+    for_s: float | None = None
+    """Seconds to run; None until stopped, but see `WITHOUT_TERMINAL_S`."""
+    forever: bool = False
+    json: bool = False
+    plain: bool = False
+    """Lines also on a terminal."""
+
+
+class Ending(StrEnum):
+    """Why a run ends."""
+
+    STOPPED = "stopped"
+    """Every avatar has stopped."""
+    TIME_UP = "time_up"
+    QUIT = "quit"
+    INTERRUPT = "interrupt"
+    TERMINATE = "terminate"
+    UNREAD = "unread"
+    """Nobody reads its output any more."""
+
+
+def leave_at_once(code: int) -> NoReturn:
+    """End the process without unwinding."""
+    os._exit(code)
+
+
+def run_command(
+    options: RunOptions, streams: Streams, environ: Mapping[str, str], *, leave: Leave = leave_at_once
+) -> ExitCode:
+    """Run avatars until there is a reason to end.
+
+    Args:
+        options: what the command line says.
+        streams: what the process was given.
+        environ: the environment.
+        leave: ends the process at a second signal.
+
+    Raises:
+        ConfigError: the configuration, or a file it names, cannot be used.
+        OperatorError: the scenario or a directory cannot be used.
+        AlreadyRunning: another service holds the directory or an avatar.
+    """
+    loaded = load_config_and_secrets(options.config, environ)
+    prepared = prepare(loaded.config, scenario=options.scenario, seed=options.seed, demonstrate=options.config is None)
+    config = prepared.config
+    paths = resolve_paths(config.paths)
+    ports = system_ports()
+    with ExitStack() as stack:
+        directory = stack.enter_context(RuntimeDirectory(paths.runtime_dir))
+        state = stack.enter_context(RuntimeDirectory(avatar_locks_directory(paths.state_dir)))
+        since = datetime.fromtimestamp(ports.clock.wall(), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        locks = stack.enter_context(InstanceLocks(Holder(pid=os.getpid(), since=since)))
+        locks.take_service(directory)
+        locks.take_avatars(state, prepared.keys)
+        directory.withdraw()  # what a run that was killed left behind
+        stack.callback(directory.withdraw)
+        to_file = config.log.destination is LogDestination.FILE
+        file = stack.enter_context(open_log_file(paths.log_file)) if to_file else streams.stderr
+        log = open_journal(
+            config, Redactor(loaded.secrets.forms()), stream=file, stderr=streams.stderr, clock=ports.clock
+        )
+        run = _Run(
+            options=options,
+            streams=streams,
+            environ=environ,
+            prepared=prepared,
+            ports=ports,
+            directory=directory,
+            log=log,
+            log_place=shown(str(paths.log_file)) if to_file else "this terminal's error output",
+            leave=leave,
+        )
+        return trio.run(run.main)
+
+
+class _Run:
+    """One run, from its first task to its exit code."""
+
+    def __init__(
+        self,
+        *,
+        options: RunOptions,
+        streams: Streams,
+        environ: Mapping[str, str],
+        prepared: Prepared,
+        ports: Ports,
+        directory: RuntimeDirectory,
+        log: Log,
+        log_place: str,
+        leave: Leave,
+    ) -> None:
+        self._options = options
+        self._streams = streams
+        self._environ = environ
+        self._config = prepared.config
+        self._prepared = prepared
+        self._ports = ports
+        self._directory = directory
+        self._log = log
+        self._log_place = log_place
+        self._leave = leave
+        self._out = Output(streams.stdout)
+        self._end = trio.Event()
+        self._why: Ending | None = None
+
+    async def main(self) -> ExitCode:
+        """Run, end in order, and say how it went."""
+        self._log.info("service_started", version=__version__, scenario=self._prepared.scenario.name)
+        base = None if self._options.config is None else self._options.config.absolute().parent
+        async with trio.open_nursery() as showing:
+            async with open_running(
+                self._prepared,
+                ports=self._ports,
+                log_error=self._log_error,
+                audit=AuditTrail(partial(audit_sink, self._log)),
+                set_level=self._log.set_level,
+                environ=self._environ,
+                base=base,
+            ) as running:
+                code = await self._serve(running, showing)
+            showing.cancel_scope.deadline = trio.current_time() + VIEW_END_S
+        self._log.info("service_ended", why=self._why, exit_code=int(code))
+        return code
+
+    def _duration(self) -> float | None:
+        if self._options.forever or self._options.for_s is not None:
+            return self._options.for_s
+        watched = is_terminal(self._streams.stdin) or is_terminal(self._streams.stdout)
+        return None if watched else WITHOUT_TERMINAL_S
+
+    async def _serve(self, running: Running, showing: trio.Nursery) -> ExitCode:
+        service = running.service
+        handles = [service.avatar(key) for key in service.avatars]
+        duration = self._duration()
+        ends_at = None if duration is None else trio.current_time() + duration
+        view = self._view(handles, duration, ends_at)
+        async with trio.open_nursery() as tasks:
+            # The view first, and without a wait before it subscribed: it misses nothing.
+            await showing.start(view.run)
+            await tasks.start(attend, partial(self._on_signal, handles, view, tasks))
+            if self._config.control.enabled:
+                await self._open_endpoint(running, tasks)
+            if self._streams.stdin is not None:
+                leave = partial(self._finish, Ending.QUIT)
+                tasks.start_soon(Keyboard(Input(self._streams.stdin), handles, view=view, leave=leave).run)
+            tasks.start_soon(self._when_stopped, running)
+            tasks.start_soon(self._when_unread)
+            with trio.CancelScope() as time_left:
+                if ends_at is not None:
+                    time_left.deadline = ends_at
+                await self._end.wait()
+            self._finish(Ending.TIME_UP)
+            code = await self._stop(running)
+            tasks.cancel_scope.cancel(reason="the run is over")
+        return code
+
+    def _view(self, handles: Sequence[SessionHandle], duration: float | None, ends_at: float | None) -> View:
+        both = is_terminal(self._streams.stdin) and is_terminal(self._streams.stdout)
+        able = self._environ.get("TERM", "") not in {"", "dumb"}
+        look = Look(
+            json=self._options.json,
+            screen=both and able and not self._options.plain and not self._options.json,
+            colour="NO_COLOR" not in self._environ,
+        )
+        return View(
+            handles,
+            look=look,
+            roles=self._prepared.roles_by_id(),
+            greeting=self._greeting(duration),
+            out=self._out,
+            stderr=self._streams.stderr,
+            ends_at=ends_at,
+        )
+
+    def _greeting(self, duration: float | None) -> list[str]:
+        prepared = self._prepared
+        names = ", ".join(f"{each.first_name} {each.last_name} ({key})" for key, each in self._config.avatars.items())
+        where = f"in the simulated grid, scenario {prepared.scenario.name}, seed {prepared.seed}"
+        lines = [f"gridagent {__version__}: {shown(names)} {where}"]
+        if prepared.demonstration:
+            lines.append("no configuration file: the scenario says who lives there and who owns the avatar")
+        ends = "until it is stopped" if duration is None else f"for {seconds_in_words(duration)}"
+        lines.append(f"runs {ends}; type 'help' for what you can do here, 'quit' or Ctrl-C to stop in order")
+        if self._config.control.enabled:
+            lines.append("from another terminal: gridagent status, gridagent say TEXT, gridagent hold, gridagent stop")
+        lines.append(f"the log is {self._log_place}")
+        return lines
+
+    async def _open_endpoint(self, running: Running, tasks: trio.Nursery) -> None:
+        token, instance = self._ports.ids.token(_TOKEN_BYTES), self._ports.ids.token()
+        server = ControlServer(running.service, token=SecretStr(token), version=__version__, instance=instance)
+        control = self._config.control
+        serve = partial(serve_control, server, self._ports.network, host=control.host, port=control.port)
+        endpoint = Endpoint(
+            host=control.host,
+            port=await tasks.start(serve),
+            pid=os.getpid(),
+            started_at=self._ports.clock.wall(),
+            protocol=PROTOCOL_VERSION,
+            instance=instance,
+        )
+        self._directory.publish(endpoint, token)
+
+    # --- the end ------------------------------------------------------------------------------------
+
+    def _finish(self, why: Ending) -> None:
+        """Name the reason to end; the first one counts."""
+        if self._why is None:
+            self._why = why
+        self._end.set()
+
+    async def _when_stopped(self, running: Running) -> None:
+        await running.service.wait_stopped()
+        self._finish(Ending.STOPPED)
+
+    async def _when_unread(self) -> None:
+        await self._out.closed.wait()
+        self._finish(Ending.UNREAD)
+
+    async def _stop(self, running: Running) -> ExitCode:
+        """Stop every avatar within the shutdown time-out and choose the exit code."""
+        service = running.service
+        blocked = any(status.link is LinkState.AUTHENTICATION_BLOCKED for status in service.status())
+        service.close()
+        with trio.move_on_after(self._config.session.shutdown_timeout_s) as bound:
+            await service.wait_stopped()
+        if bound.cancelled_caught:
+            self._log.warning("shutdown_late", timeout_s=self._config.session.shutdown_timeout_s)
+        if self._why is Ending.INTERRUPT:
+            return ExitCode.INTERRUPTED
+        if self._why is Ending.TERMINATE and bound.cancelled_caught:
+            return ExitCode.TERMINATED
+        if service.failed:
+            return ExitCode.AVATAR_FAILED
+        return ExitCode.AUTHENTICATION_BLOCKED if blocked else ExitCode.OK
+
+    def _log_error(self, code: str, error: BaseException) -> None:
+        self._log.error(code, exc_info=error)
+
+    # --- signals ------------------------------------------------------------------------------------
+
+    def _on_signal(self, handles: Sequence[SessionHandle], view: View, tasks: trio.Nursery, summons: Summons) -> None:
+        self._log.info("signal", meaning=summons.value)
+        match summons:
+            case Summons.INTERRUPT:
+                self._end_or_leave(view, Ending.INTERRUPT, ExitCode.INTERRUPTED)
+            case Summons.TERMINATE:
+                self._end_or_leave(view, Ending.TERMINATE, ExitCode.TERMINATED)
+            case Summons.HOLD:
+                for handle in handles:
+                    tasks.start_soon(self._tell, handle, Hold())
+            case Summons.RELOAD:
+                self._reload(handles, tasks)
+
+    def _end_or_leave(self, view: View, why: Ending, code: ExitCode) -> None:
+        if not self._end.is_set():
+            self._finish(why)
+            return
+        # The second signal: nothing is waited for any more.
+        self._directory.withdraw()
+        view.close()
+        self._streams.stderr.write("gridagent: ended at once; an avatar may still be seen in the world for a while\n")
+        self._streams.stderr.flush()
+        self._leave(code)
+
+    def _reload(self, handles: Sequence[SessionHandle], tasks: trio.Nursery) -> None:
+        file = self._options.config
+        if file is None:
+            self._log.warning("nothing_to_reload")
+            return
+        try:
+            content = read_file(file.absolute(), max_bytes=CONFIG_FILE_MAX_BYTES, holds_secret=False, where="$")
+        except ConfigError as error:
+            self._log.error("reload_failed", exc_info=error)
+            return
+        for handle in handles:
+            tasks.start_soon(self._tell, handle, ReloadConfig(config_json=content.data))
+
+    async def _tell(self, handle: SessionHandle, control: Control) -> None:
+        try:
+            await handle.control(control)
+        except ResourceClosed:
+            self._log.info("avatar_stopped_already", avatar=handle.key)
