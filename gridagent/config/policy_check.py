@@ -209,9 +209,9 @@ def _argument_kind(kind: inspect.Type) -> str | None:
 def _argument_kinds() -> Iterator[tuple[str, dict[str, str]]]:
     for action in ACTIONS:
         info = inspect.type_info(action)
-        if isinstance(info, inspect.StructType):
-            kinds = ((field.name, _argument_kind(field.type)) for field in info.fields)
-            yield str(info.tag), {name: kind for name, kind in kinds if kind is not None}
+        assert isinstance(info, inspect.StructType)  # noqa: S101 - every action is a struct
+        kinds = ((field.name, _argument_kind(field.type)) for field in info.fields)
+        yield str(info.tag), {name: kind for name, kind in kinds if kind is not None}
 
 
 ARGUMENT_KINDS: Final[Mapping[str, Mapping[str, str]]] = dict(_argument_kinds())
