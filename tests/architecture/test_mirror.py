@@ -80,6 +80,15 @@ def silent_tests(module: Module) -> list[str]:
     return found
 
 
+def shaky_names(module: Module) -> list[str]:
+    """Find parameters named by ``repr``: an address in a name differs from process to process."""
+    return [
+        module.finding(node.value, "parameters named by repr")
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.keyword) and node.arg == "ids" and ast.unparse(node.value) == "repr"
+    ]
+
+
 def unknown_ids(module: Module) -> list[str]:
     """Find requirement ids and fault numbers that do not exist."""
     found = []
@@ -115,6 +124,11 @@ def test_every_module_with_behaviour_has_a_test_module() -> None:
 def test_every_test_says_what_it_proves_and_can_fail() -> None:
     """Each test has a docstring and an assertion."""
     assert not report(finding for module in modules_of_tests() for finding in silent_tests(module))
+
+
+def test_names_of_tests_are_the_same_in_every_process() -> None:
+    """No parameter is named by its ``repr``, which may hold an address or a kilobyte of text."""
+    assert not report(finding for module in modules_of_tests() for finding in shaky_names(module))
 
 
 def test_every_named_requirement_and_fault_exists() -> None:
@@ -166,8 +180,12 @@ def test_the_rule_sees_silent_tests(source: str, culprit: str) -> None:
 
 
 def test_the_rule_sees_unknown_ids_and_mocks() -> None:
-    """An id or fault that does not exist is found, and so are mocks and sleeps."""
+    """An id or fault that does not exist is found, and so are shaky names, mocks and sleeps."""
     assert len(unknown_ids(sample('def test_x():\n    """Say. Spec: POL-99, SUP-1. Fault: 3, 99."""'))) == 2
     assert len(faked(sample("from unittest.mock import Mock"))) == 1
     assert len(faked(sample("import time\ndef f(): time.sleep(1)"))) == 1
+    assert (
+        len(shaky_names(sample("import pytest\n@pytest.mark.parametrize('x', [object()], ids=repr)\ndef f(x): ...")))
+        == 1
+    )
     assert faked(sample("import trio\nasync def f(): await trio.sleep(1)")) == []

@@ -294,7 +294,7 @@ class FailingSink:
 
 
 @pytest.mark.parametrize(
-    "error", [OSError(28, "disk full"), BrokenPipeError(), ValueError("closed file"), ResourceClosed("log")], ids=repr
+    "error", [OSError(28, "disk full"), BrokenPipeError(), ValueError("closed file"), ResourceClosed("log")]
 )
 def test_a_sink_that_fails_is_counted_and_said_once(error: Exception) -> None:
     """The session goes on; when the sink works again, the log says how much is missing. Spec: OPS-2. Fault: 39."""

@@ -71,7 +71,6 @@ class Liar(int):
         Liar(7),
         object(),
     ],
-    ids=repr,
 )
 def test_only_a_whole_number_within_bounds_is_money(amount) -> None:
     """Booleans, floats, texts, negative, zero and huge amounts, NaN and objects are denied. Fault: 24."""
@@ -110,7 +109,6 @@ def test_a_plain_amount_passes() -> None:
         FollowAvatar(avatar_id=U, distance_m=1e9),
         force(UploadAsset(name="n", kind="k", sha256="0" * 64), sha256="0" * 64 + "\n"),
     ],
-    ids=repr,
 )
 def test_arguments_out_of_shape_are_denied(action) -> None:
     """Over-long, empty and broken texts, other spellings of a UUID, nil, and numbers out of range are denied."""
