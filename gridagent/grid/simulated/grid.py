@@ -72,7 +72,7 @@ class SimulatedGrid:
         """Return a link that has not logged in; the avatar's earlier one is broken off if it is live still."""
         earlier = self._links.pop(avatar_id, None)
         if earlier is not None:
-            earlier.disconnect()
+            earlier.disconnect(None)
         rng = self._streams.get(avatar_id)
         if rng is None:
             rng = self._streams[avatar_id] = self.world.stream(f"link/{avatar_id}")

@@ -173,12 +173,17 @@ class Link:
         if self.live:
             self._arm_incidents()
 
-    def disconnect(self, kind: FaultKind = FaultKind.DISCONNECT) -> bool:
-        """Break the circuit: what is under way is lost, and the grid does not notice for a while."""
+    def disconnect(self, kind: FaultKind | None = FaultKind.DISCONNECT) -> bool:
+        """Break the circuit: what is under way is lost, and the grid does not notice for a while.
+
+        Args:
+            kind: how it is counted; None for an end that is no fault.
+        """
         session = self.session
         if session is None or self._over:
             return False
-        self._counts.add(kind)
+        if kind is not None:
+            self._counts.add(kind)
         self._end(DisconnectCause.CIRCUIT_LOST)
         self._become_ghost(session)
         return True
