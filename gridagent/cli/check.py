@@ -13,7 +13,7 @@ import msgspec
 
 from gridagent.cli.compose import prepare
 from gridagent.cli.exit_codes import ExitCode
-from gridagent.cli.terminal import plain_json, shown
+from gridagent.cli.safe_text import plain_json, shown
 from gridagent.config.check import check_config
 from gridagent.errors import ConfigError
 

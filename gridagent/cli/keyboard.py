@@ -13,8 +13,9 @@ from typing import Final
 import trio
 
 from gridagent.cli.commands import Typed, parse_typed, typed_help
+from gridagent.cli.safe_text import shown
 from gridagent.cli.scene import summary
-from gridagent.cli.terminal import Input, shown
+from gridagent.cli.terminal import Input
 from gridagent.cli.view import View
 from gridagent.cli.vocabulary import LOCAL, UsageProblem
 from gridagent.cli.wording import Tone

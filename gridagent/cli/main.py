@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from gridagent import __version__
 from gridagent.cli.exit_codes import ExitCode
 from gridagent.cli.parser import build_parser
+from gridagent.cli.safe_text import shown
 from gridagent.cli.vocabulary import COMMAND_WORDS, UsageProblem
 from gridagent.errors import ConfigError, OperatorError
 
@@ -123,6 +124,12 @@ def _explain(error: BaseException, context: Context) -> int:
         case OperatorError():
             _complain(context.stderr, str(error))
             return _code_of(error, context.arguments.command)
+        case ImportError():
+            what = error.name or "one of its modules"
+            _complain(
+                context.stderr, f"this installation is not complete ({what} cannot be imported); install it again"
+            )
+            return ExitCode.INTERNAL
         case Exception():
             place = _record(error, context)
             _complain(
@@ -152,8 +159,6 @@ def _record(error: BaseException, context: Context) -> str:
 
 
 def _complain(stderr: TextIO, sentence: str) -> None:
-    from gridagent.cli.terminal import shown  # noqa: PLC0415 - imports trio
-
     lines = [shown(line, 1_000) for line in sentence.split("\n")]
     stderr.write("gridagent: " + "\n".join(lines) + "\n")
     stderr.flush()

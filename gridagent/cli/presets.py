@@ -10,7 +10,7 @@ from typing import Final, TextIO
 import msgspec
 
 from gridagent.cli.exit_codes import ExitCode
-from gridagent.cli.terminal import plain_json, shown
+from gridagent.cli.safe_text import plain_json, shown
 from gridagent.cli.vocabulary import UsageProblem
 from gridagent.config.policy import Preset
 from gridagent.policy.policy import preset_section

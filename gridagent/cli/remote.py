@@ -18,8 +18,9 @@ import trio
 
 from gridagent.cli.commands import build_control
 from gridagent.cli.exit_codes import ExitCode
+from gridagent.cli.safe_text import plain_json, shown
 from gridagent.cli.scene import Scene, plain_line, summary
-from gridagent.cli.terminal import Output, plain_json, shown
+from gridagent.cli.terminal import Output
 from gridagent.cli.view import observation_line
 from gridagent.cli.vocabulary import COMMAND_WORDS
 from gridagent.config.load import load_config
@@ -224,12 +225,18 @@ async def _send(
             f"{name}: it is too large to be sent ({error}); a running service also reloads its own file at SIGHUP"
         ) from error
     for key, answer in answers:
-        words = shown(answer.message) or ("done" if answer.accepted else shown(answer.code, 64))
+        words = _in_words(answer)
         value = {"avatar": key, **msgspec.to_builtins(answer)}
         reach.print(
             f"{key}: {words}" if answer.accepted else f"{key}: refused ({shown(answer.code, 64)}): {words}", value
         )
     return ExitCode.OK if all(answer.accepted for _, answer in answers) else ExitCode.REFUSED
+
+
+def _in_words(answer: ControlReply) -> str:
+    if answer.code == "authorized":
+        return f"allowed ({shown(answer.message, 24)})"
+    return shown(answer.message) or ("done" if answer.accepted else shown(answer.code, 64))
 
 
 async def _answers(

@@ -26,8 +26,9 @@ from gridagent.cli.exit_codes import ExitCode
 from gridagent.cli.instance import Holder, InstanceLocks, avatar_locks_directory
 from gridagent.cli.journal import audit_sink, open_journal, open_log_file
 from gridagent.cli.keyboard import Keyboard
+from gridagent.cli.safe_text import shown
 from gridagent.cli.signals import Summons, attend
-from gridagent.cli.terminal import Input, Output, is_terminal, shown
+from gridagent.cli.terminal import Input, Output, is_terminal
 from gridagent.cli.view import Look, View
 from gridagent.cli.wording import seconds_in_words
 from gridagent.config.files import read_file

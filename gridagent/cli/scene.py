@@ -14,7 +14,7 @@ import msgspec
 
 from gridagent import events as seen
 from gridagent import observations as told
-from gridagent.cli.terminal import shown
+from gridagent.cli.safe_text import shown
 from gridagent.cli.wording import Line, People, Tone, in_words
 from gridagent.runtime.channels import Lagged
 from gridagent.service.api import SessionStatus

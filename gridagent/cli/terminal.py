@@ -1,71 +1,25 @@
-"""What may be written to a terminal, and how it is written without ever holding the avatars up.
+"""The streams of a terminal or pipe, read and written without ever holding the avatars up.
 
-Owns two things. `shown` makes text from the grid safe to look at: nothing in it can move the cursor,
-colour, ring, set the clipboard, turn the direction of reading or hide (Spec: OPS-7). `Output` and `Input`
-wait for the descriptor, not in it: a reader that is slow delays what is written and nothing else.
-
-Invariant: every text of people or of the grid passes `shown` (or `plain_json`) before it is written.
+Owns `Output` and `Input`: both wait for the descriptor, not in it, so a reader that is slow delays what is
+written and nothing else. What is written has passed `gridagent.cli.safe_text` before (Spec: OPS-7).
 """
 
 from __future__ import annotations
 
 import os
-import re
-import unicodedata
 from collections.abc import AsyncIterator
 from typing import Final, Protocol, TextIO
 
 import trio
 
-from gridagent.limits import clip
-
-__all__ = ("CLOSE_SCREEN", "OPEN_SCREEN", "Input", "Output", "TextSource", "is_terminal", "plain_json", "shown")
+__all__ = ("CLOSE_SCREEN", "OPEN_SCREEN", "Input", "Output", "TextSource", "is_terminal")
 
 OPEN_SCREEN: Final = "\x1b[?1049h\x1b[2J"
 """Change to the terminal's other screen, so that what was there comes back at the end."""
 CLOSE_SCREEN: Final = "\x1b[?1049l"
-SHOWN_MAX: Final = 240
-"""Characters of one shown text: what fits on a few lines."""
-_MARKS_MAX: Final = 3
-"""Combining marks on one character; a thousand of them paint over the lines around."""
 _CHUNK_BYTES: Final = 4_096
 """What a pipe takes at once when it says that it is writable."""
 LINE_MAX_BYTES: Final = 8_192
-
-# Inside JSON these can stand only in texts, where their escape means the same.
-_UNSAFE_IN_JSON: Final = re.compile(
-    "[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
-
-
-def shown(text: str, most: int = SHOWN_MAX) -> str:
-    """Return text from outside on one line, fit to be looked at: what cannot be seen is written out."""
-    out: list[str] = []
-    marks = 0
-    for char in clip(text, most):
-        if unicodedata.category(char) in {"Mn", "Me"}:
-            marks += 1
-            if marks > _MARKS_MAX:
-                continue
-        else:
-            marks = 0
-        if char.isprintable():
-            out.append(char)
-        elif unicodedata.category(char) == "Zs":
-            out.append(" ")
-        else:
-            out.append(char.encode("unicode_escape").decode("ascii"))
-    return "".join(out)
-
-
-def plain_json(line: bytes) -> str:
-    """Return encoded JSON as text in which no terminal finds anything but letters."""
-    return _UNSAFE_IN_JSON.sub(_escaped, line.decode("utf-8", "backslashreplace"))
-
-
-def _escaped(found: re.Match[str]) -> str:
-    units = found[0].encode("utf-16-be")
-    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 def is_terminal(stream: object) -> bool:

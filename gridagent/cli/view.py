@@ -14,8 +14,9 @@ from typing import Final, TextIO
 import msgspec
 import trio
 
+from gridagent.cli.safe_text import plain_json
 from gridagent.cli.scene import Scene, plain_line, summary
-from gridagent.cli.terminal import CLOSE_SCREEN, OPEN_SCREEN, Output, plain_json
+from gridagent.cli.terminal import CLOSE_SCREEN, OPEN_SCREEN, Output
 from gridagent.cli.wording import Tone
 from gridagent.observations import AgentState, Observation, observation_name
 from gridagent.runtime.broadcast import Subscription

@@ -20,7 +20,7 @@ from gridagent import events as seen
 from gridagent import observations as told
 from gridagent.actions import Confirmed, InDoubt, Outcome, Refused
 from gridagent.authority import DenialCode, Origin
-from gridagent.cli.terminal import shown
+from gridagent.cli.safe_text import shown
 from gridagent.ids import NIL_UUID
 
 __all__ = ("Line", "People", "Tone", "denial_in_words", "in_words", "rule_in_words", "seconds_in_words")

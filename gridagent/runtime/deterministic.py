@@ -22,7 +22,6 @@ from typing import Final, Generic, TypeAlias, TypeVar, TypeVarTuple
 
 import msgspec
 import trio
-import trio.testing
 from trio._core import _run as trio_run  # the scheduler's seed and switch have no public name
 
 from gridagent.errors import LimitExceeded, ResourceBroken
@@ -306,6 +305,8 @@ def run_deterministic(
 
     Bounds: garbage cycles pile up until the end of the run.
     """
+    import trio.testing  # noqa: PLC0415 - it loads pytest where that is installed; `gridagent run` needs the streams alone
+
     steps = StepTrace(keep=TRACE_STEPS_MAX if trace else 0)
     collects_before = gc.isenabled()
     gc.disable()
