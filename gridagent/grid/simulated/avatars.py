@@ -56,7 +56,7 @@ class Walk:
     ends_at: float
     reference: Label
     """Of the action that asked for it."""
-    timer: Timer | None = None
+    timer: Timer
     """The next moment at which others are told."""
 
 

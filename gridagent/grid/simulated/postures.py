@@ -68,9 +68,7 @@ def stand_up(state: State, avatar: Avatar, body: Body, action: StandUp, referenc
 def get_up(state: State, body: Body) -> None:
     """Free the seat without telling anybody; the body stands on the ground beside it."""
     if body.seat is not None:
-        seat = state.objects.get(body.seat)
-        if seat is not None:
-            seat.sitter = None
+        state.objects[body.seat].sitter = None
         body.seat = None
         body.position = Position(x=body.position.x, y=body.position.y, z=GROUND_M)
     body.posture = Posture.STANDING

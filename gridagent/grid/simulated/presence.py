@@ -60,14 +60,12 @@ def log_in(state: State, avatar: Avatar) -> Session:
 
 def _place_for(state: State, avatar: Avatar) -> tuple[Region, Position] | None:
     """Find where a login may go: where the avatar was, else home, else anywhere."""
-    for place in (avatar.last, avatar.home):
-        region = state.atlas.find(place.region)
-        if region is not None and region.up and region.has_room():
-            welcome = region.parcel_at(place.position).may_enter(avatar.avatar_id)
-            if welcome:
-                return region, place.position
-    fallback = state.atlas.first_open()
-    return None if fallback is None else (fallback, fallback.centre())
+    wanted = [(state.region(place.region), place.position) for place in (avatar.last, avatar.home)]
+    anywhere = ((region, region.centre()) for region in state.atlas)
+    for region, position in (*wanted, *anywhere):
+        if region.up and region.has_room() and region.parcel_at(position).may_enter(avatar.avatar_id):
+            return region, position
+    return None
 
 
 def attach(state: State, avatar: Avatar, on_event: OnEvent, on_end: OnEnd | None) -> None:
@@ -146,10 +144,9 @@ def _leave_world(state: State, avatar: Avatar, session: Session, body: Body) -> 
 
 
 def end_session(state: State, avatar: Avatar, cause: DisconnectCause) -> None:
-    """End a session from the grid's side, if there is one."""
-    session, body = avatar.session, avatar.body
-    if session is None or body is None:
-        return
+    """End the session of somebody who is in the world, from the grid's side."""
+    session, body = avatar.session, state.body(avatar)
+    assert session is not None  # noqa: S101 - a body is there exactly while a session is
     on_end = session.on_end
     _leave_world(state, avatar, session, body)
     avatar.session = None

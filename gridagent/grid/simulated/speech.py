@@ -109,9 +109,7 @@ def _avatars_within(state: State, region: Region, here: Position, reach: float) 
     """Return who is in range and how far away, in the order in which they came."""
     found = []
     for avatar in region.avatars.values():
-        body = avatar.body
-        if body is not None:
-            metres = distance_m(here, body.position_at(state.now))
-            if metres <= reach:
-                found.append((avatar, metres))
+        metres = distance_m(here, state.body(avatar).position_at(state.now))
+        if metres <= reach:
+            found.append((avatar, metres))
     return found

@@ -88,13 +88,11 @@ def halt(state: State, avatar: Avatar, body: Body) -> None:
     if walk is not None:
         body.position = body.position_at(state.now)
         body.walk = None
-        if walk.timer is not None:
-            walk.timer.cancel()
+        walk.timer.cancel()
     if follow is not None:
         body.follow = None
-        target = state.avatars[follow.target_id].body
-        if target is not None:
-            target.followers.pop(avatar.avatar_id, None)
+        # `lose_followers` ends following before a body goes, so the target is in the world.
+        del state.body(state.avatars[follow.target_id]).followers[avatar.avatar_id]
         if not follow.caught_up:
             state.refuse(avatar, follow.reference, Refusal.SUPERSEDED)
     elif walk is not None:
@@ -105,10 +103,9 @@ def lose_followers(state: State, body: Body) -> None:
     """Tell everybody who walks after this body that it is gone."""
     for follower_id in tuple(body.followers):
         follower = state.avatars[follower_id]
-        if follower.body is not None:
-            halt(state, follower, follower.body)
-            show_self(state, follower, follower.body)
-    body.followers.clear()
+        following = state.body(follower)
+        halt(state, follower, following)
+        show_self(state, follower, following)
 
 
 def show_self(state: State, avatar: Avatar, body: Body, *, moving: bool = False) -> None:
@@ -140,34 +137,43 @@ def _set_out(state: State, avatar: Avatar, body: Body, target: Position, referen
     if length < _NEAR_M:
         _arrive(state, avatar, body)
         return
-    if (start.x, start.y) != (target.x, target.y):
-        body.heading_deg = math.degrees(math.atan2(target.y - start.y, target.x - start.x)) % 360.0
-    seconds = length / state.settings.walk_speed_m_s
-    body.walk = Walk(start=start, target=target, started_at=state.now, ends_at=state.now + seconds, reference=reference)
-    _step(state, avatar, body, body.walk)
+    body.heading_deg = math.degrees(math.atan2(target.y - start.y, target.x - start.x)) % 360.0
+    now = state.now
+    ends_at = now + length / state.settings.walk_speed_m_s
+    timer = state.timers.at(_next_told(state, ends_at), partial(_step, state, avatar, body))
+    body.walk = Walk(start=start, target=target, started_at=now, ends_at=ends_at, reference=reference, timer=timer)
+    _show_walk(state, avatar, body)
 
 
-def _step(state: State, avatar: Avatar, body: Body, walk: Walk) -> None:
-    """Tell everybody where the walk is, and come back after the next few metres."""
+def _next_told(state: State, ends_at: float) -> float:
+    return min(state.now + STEP_M / state.settings.walk_speed_m_s, ends_at)
+
+
+def _show_walk(state: State, avatar: Avatar, body: Body) -> None:
+    show_self(state, avatar, body, moving=True)
+    state.show_parcel(avatar, body)
+    state.show_to_others(avatar, body)
+    _lead(state, body)
+
+
+def _step(state: State, avatar: Avatar, body: Body) -> None:
+    """Tell everybody where a walk is, or that it has ended; the next step is a few metres on."""
+    walk = body.walk
+    assert walk is not None  # noqa: S101 - `halt` cancels the timer with the walk
     if state.now >= walk.ends_at:
         body.position = walk.target
         body.walk = None
         _arrive(state, avatar, body)
-        return
-    if body.follow is not None and state.now > walk.started_at:
+    elif body.follow is not None:
         # Aim anew, or two who follow each other would change places for ever.
         body.position = body.position_at(state.now)
         body.walk = None
         _keep_up(state, avatar, body)
         if body.walk is None:
             _rest(state, avatar, body)
-        return
-    due = min(state.now + STEP_M / state.settings.walk_speed_m_s, walk.ends_at)
-    walk.timer = state.timers.at(due, partial(_step, state, avatar, body, walk))
-    show_self(state, avatar, body, moving=True)
-    state.show_parcel(avatar, body)
-    state.show_to_others(avatar, body)
-    _lead(state, body)
+    else:
+        walk.timer = state.timers.at(_next_told(state, walk.ends_at), partial(_step, state, avatar, body))
+        _show_walk(state, avatar, body)
 
 
 def _rest(state: State, avatar: Avatar, body: Body) -> None:
@@ -188,8 +194,7 @@ def _lead(state: State, body: Body) -> None:
     """Let followers see that this body has moved."""
     for follower_id in tuple(body.followers):
         follower = state.avatars[follower_id]
-        if follower.body is not None and follower.body.walk is None:
-            _keep_up(state, follower, follower.body)
+        _keep_up(state, follower, state.body(follower))
 
 
 def _keep_up(state: State, avatar: Avatar, body: Body) -> None:
@@ -197,9 +202,7 @@ def _keep_up(state: State, avatar: Avatar, body: Body) -> None:
     follow = body.follow
     if follow is None or body.walk is not None:
         return
-    target = state.avatars[follow.target_id].body
-    assert target is not None  # noqa: S101 - `lose_followers` ends following before a body goes
-    there = target.position_at(state.now)
+    there = state.body(state.avatars[follow.target_id]).position_at(state.now)
     here = body.position
     gap = math.hypot(there.x - here.x, there.y - here.y)
     if gap <= follow.distance_m + _NEAR_ENOUGH_M:

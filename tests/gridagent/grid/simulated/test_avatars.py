@@ -9,6 +9,7 @@ from gridagent.errors import LimitExceeded
 from gridagent.events import SpeakerKind
 from gridagent.grid.simulated import Account, World
 from gridagent.grid.simulated.avatars import Body, Walk
+from gridagent.grid.simulated.timers import Timers
 from gridagent.grid.simulated.witness import Witness
 
 
@@ -22,7 +23,12 @@ def test_a_walking_body_is_where_its_segment_says(world: World, now: float, x: f
     """
     body = Body(region=world.regions()[0], position=Position(x=10.0, y=0.0))
     body.walk = Walk(
-        start=Position(x=10.0, y=0.0), target=Position(x=30.0, y=0.0), started_at=10.0, ends_at=20.0, reference=""
+        start=Position(x=10.0, y=0.0),
+        target=Position(x=30.0, y=0.0),
+        started_at=10.0,
+        ends_at=20.0,
+        reference="",
+        timer=Timers().at(20.0, list),
     )
     assert body.position_at(now).x == pytest.approx(x)
 

@@ -112,6 +112,10 @@ def test_a_body_plays_so_many_animations_at_once(world: World, ada: Witness) -> 
 
 
 def test_standing_up_is_repeatable(ada: Witness) -> None:
-    """Who stands already gets the same evidence."""
+    """Who stands already gets the same evidence, also in the middle of a walk, which goes on."""
     assert isinstance(ada.do(asked.StandUp()), Confirmed)
     assert ada.saw(PostureChanged) == [PostureChanged(posture=Posture.STANDING)]
+    ada.world.perform(ada.avatar_id, asked.WalkTo(position=Position(x=116.0, y=100.0)), ada.world.now)
+    assert isinstance(ada.do(asked.StandUp()), Confirmed)
+    ada.pass_time(5.0)
+    assert ada.world.position(ada.avatar_id) == Position(x=116.0, y=100.0, z=22.0)
