@@ -36,7 +36,7 @@ def measure(subject: str) -> Iterator[dict[str, object]]:
 def show(figure: dict[str, object], *, as_json: bool) -> None:
     """Print one figure."""
     if as_json:
-        print(json.dumps(figure), flush=True)
+        print(json.dumps(figure, ensure_ascii=False), flush=True)
         return
     seen = msgspec.convert(figure, Figure)
     against = "" if seen.ratio is None else f"  {seen.ratio:.3g} of {seen.of}"
