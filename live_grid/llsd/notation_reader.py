@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Final, cast
 
 from live_grid.errors import RemoteProtocolError
@@ -29,8 +30,9 @@ __all__ = ("NOTATION_HEADER", "read_llsd_notation_untrusted")
 
 NOTATION_HEADER: Final = re.compile(rb"\s*<\?\s*llsd/notation\s*\?>", re.IGNORECASE)
 _BLANKS: Final = re.compile(rb"[ \t\r\n]*")
-_WORD: Final = re.compile(rb"!|true|TRUE|false|FALSE|[tTfF10]")
-_TRUE: Final = frozenset({b"true", b"TRUE", b"t", b"T", b"1"})
+_MARKS: Final[Mapping[bytes, bool | None]] = MappingProxyType({b"!": None, b"1": True, b"0": False})
+_WORD: Final = re.compile(rb"true|TRUE|false|FALSE|[tTfF]")
+_TRUE: Final = frozenset({b"true", b"TRUE", b"t", b"T"})
 _INTEGER: Final = re.compile(rb"i([+-]?[0-9]{1,10})")
 _REAL: Final = re.compile(rb"r([+-]?[0-9.eE+-]{1,64})")
 _UUID: Final = re.compile(rb"u([0-9a-fA-F-]{36})")
@@ -150,6 +152,9 @@ class _Reader:
             return self.map(depth)
         if first in _PLAIN:
             return _text(self.quoted())
+        if first in _MARKS:
+            self.at += 1
+            return _MARKS[first]
         return self.scalar()
 
     def scalar(self) -> LlsdValue:  # noqa: PLR0911 - one branch a form is the grammar
@@ -167,7 +172,7 @@ class _Reader:
             text = _text(self.quoted())
             return Uri(text) if found[0] == b"l" else date_of_text(text)
         if found := self.match(_WORD):
-            return None if found[0] == b"!" else found[0] in _TRUE
+            return found[0] in _TRUE
         raise RemoteProtocolError("LLSD notation holds a value of no known type")
 
 
