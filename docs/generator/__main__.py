@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from docs.generator.configuration import configuration
 from docs.generator.errors import errors
 from docs.generator.limits import limits
 from docs.generator.machines import state_machines
-from docs.generator.markdown import page, table
+from docs.generator.markdown import BANNER, page, table
 from docs.generator.requirements import requirements
 from docs.generator.scenario import scenario_format
-from docs.generator.sources import ROOT
+from docs.generator.sources import ROOT, load
 from docs.generator.vocabulary import actions, controls, denial_codes, events, observations
 
-REFERENCE = ROOT / "docs" / "reference"
+REFERENCE = "docs/reference"
 
 PAGES: dict[str, tuple[str, Callable[[], str | None]]] = {
     "actions": ("what an avatar can be asked to do, and what follows from each", actions),
@@ -30,44 +31,55 @@ PAGES: dict[str, tuple[str, Callable[[], str | None]]] = {
     "scenario-format": ("every key of a scenario file, and what must fit together", scenario_format),
     "state-machines": ("every state machine, drawn from its table", state_machines),
 }
-BY_HAND = frozenset({"glossary.md"})
 
 
 def pages() -> dict[str, str]:
-    """Return the text of every page by file name, the index included."""
-    written = {f"{name}.md": text for name, (_, write) in PAGES.items() if (text := write()) is not None}
-    by_hand = sorted(path.name for path in REFERENCE.glob("*.md") if path.name in BY_HAND)
-    rows = [[f"[{name}]({name}.md)", what] for name, (what, _) in PAGES.items() if f"{name}.md" in written]
-    rows += [[f"[{name.removesuffix('.md')}]({name})", "written by hand"] for name in by_hand]
-    written["README.md"] = page("Reference", "What the code says about itself.", [table(["page", "holds"], rows)])
-    return written
+    """Return the text of every generated file by its path in the tree, the index of the references included."""
+    written = {name: text for name, (_, write) in PAGES.items() if (text := write()) is not None}
+    rows = [[f"[{name}]({name}.md)", what] for name, (what, _) in PAGES.items() if name in written]
+    by_hand = [
+        path for path in sorted((ROOT / REFERENCE).glob("*.md")) if BANNER not in path.read_text(encoding="utf-8")
+    ]
+    rows += [[f"[{path.stem}]({path.name})", f"{_title(path)} (written by hand)"] for path in by_hand]
+    written["README"] = page("Reference", "What the code says about itself.", [table(["page", "holds"], rows)])
+    files = {f"{REFERENCE}/{name}.md": text for name, text in written.items()}
+    return files | {"config.example.json": load("gridagent.config.example").render_example()}
 
 
-def stale(written: dict[str, str]) -> list[str]:
-    """Name the pages on disk that differ from what would be written, or that nothing writes."""
-    on_disk = {path.name: path.read_text(encoding="utf-8") for path in REFERENCE.glob("*.md")}
-    names = sorted((on_disk.keys() | written.keys()) - BY_HAND)
-    return [name for name in names if on_disk.get(name) != written.get(name)]
+def stale(root: Path, written: dict[str, str]) -> list[str]:
+    """Name the files on disk that differ from what would be written, and generated ones that nothing writes now."""
+    pages_there = (root / REFERENCE).glob("*.md")
+    generated = {f"{REFERENCE}/{path.name}" for path in pages_there if BANNER in path.read_text(encoding="utf-8")}
+    return [name for name in sorted(generated | written.keys()) if _read(root / name) != written.get(name)]
 
 
-def main(arguments: list[str]) -> int:
+def _title(path: Path) -> str:
+    return path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+
+
+def _read(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+def main(arguments: list[str], *, root: Path = ROOT) -> int:
     """Write, or check with ``--check``; return the exit code."""
     if arguments not in ([], ["--check"]):
         print("usage: python -m docs.generator [--check]", file=sys.stderr)
         return 2
     written = pages()
-    old = stale(written)
+    old = stale(root, written)
     if arguments:
         for name in old:
-            print(f"docs/reference/{name} is stale; run `make docs` and commit what it writes.", file=sys.stderr)
+            print(f"{name} is stale; run `make docs` and commit what it writes.", file=sys.stderr)
         return 1 if old else 0
     for name in old:
-        path = REFERENCE / name
+        path = root / name
         if name in written:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(written[name], encoding="utf-8")
         else:
             path.unlink()
-        print(f"{'wrote' if name in written else 'removed'} docs/reference/{name}")
+        print(f"{'wrote' if name in written else 'removed'} {name}")
     return 0
 
 

@@ -48,6 +48,14 @@ def test_every_link_leads_somewhere(document: Path) -> None:
     assert broken_links(document, document.read_text(encoding="utf-8")) == []
 
 
+@pytest.mark.parametrize("index", sorted((ROOT / "docs").glob("*/README.md")), ids=lambda path: path.parent.name)
+def test_every_page_is_in_its_index(index: Path) -> None:
+    """A page that no index names is found by nobody; fragments of the changelog are gathered, not listed."""
+    pages = {page.name for page in index.parent.glob("*.md")} - {"README.md"}
+    listed = set(LINK.findall(index.read_text(encoding="utf-8")))
+    assert index.parent.name == "changes.d" or pages <= listed, pages - listed
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_example_parses(document: Path) -> None:
     """Python in a document is Python, fragments included."""

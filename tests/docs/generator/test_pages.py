@@ -10,7 +10,7 @@ import pytest
 from msgspec import Meta
 
 from docs.generator import __main__ as generator
-from docs.generator.markdown import page, prose, table
+from docs.generator.markdown import BANNER, page, prose, table
 from docs.generator.requirements import named_in
 from docs.generator.sources import summary
 from docs.generator.spec import FAMILIES, REQUIREMENTS
@@ -81,25 +81,33 @@ def test_every_requirement_is_of_a_family_and_numbered_without_gaps() -> None:
     assert sum(name.partition("-")[0] in FAMILIES for name in REQUIREMENTS) == len(REQUIREMENTS)
 
 
-def test_a_stale_page_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
-    """A page that differs, one that is missing and one that nothing writes are stale; the same text is not."""
-    for name, text in (("same.md", "x\n"), ("old.md", "was\n"), ("gone.md", "y\n"), ("glossary.md", "by hand\n")):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    monkeypatch.setattr(generator, "REFERENCE", tmp_path)
-    assert generator.stale({"same.md": "x\n", "old.md": "is\n", "new.md": "z\n"}) == ["gone.md", "new.md", "old.md"]
+def test_a_stale_file_is_found(tmp_path) -> None:
+    """What differs, what is missing and what nothing generates any more are stale; pages by hand are left alone."""
+    folder = tmp_path / "docs" / "reference"
+    folder.mkdir(parents=True)
+    for name, text in (
+        ("same.md", "x\n"),
+        ("old.md", "was\n"),
+        ("gone.md", f"{BANNER}\n"),
+        ("glossary.md", "by hand\n"),
+    ):
+        (folder / name).write_text(text, encoding="utf-8")
+    written = {"docs/reference/same.md": "x\n", "docs/reference/old.md": "is\n", "example.json": "{}\n"}
+    found = generator.stale(tmp_path, written)
+    assert found == ["docs/reference/gone.md", "docs/reference/old.md", "example.json"]
 
 
 def test_the_command_writes_and_then_finds_nothing_stale(monkeypatch: pytest.MonkeyPatch, tmp_path, capsys) -> None:
     """Checking fails before writing and passes after; a wrong argument is a usage error."""
-    monkeypatch.setattr(generator, "REFERENCE", tmp_path)
-    monkeypatch.setattr(generator, "pages", lambda: {"README.md": "x\n"})
-    (tmp_path / "removed.md").write_text("x", encoding="utf-8")
-    assert generator.main(["--check"]) == 1
-    assert "README.md is stale" in capsys.readouterr().err
-    assert generator.main([]) == 0
-    assert generator.main(["--check"]) == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
-    assert generator.main(["--wrong"]) == 2
+    monkeypatch.setattr(generator, "pages", lambda: {"docs/reference/README.md": "x\n", "example.json": "{}\n"})
+    (tmp_path / "docs" / "reference").mkdir(parents=True)
+    (tmp_path / "docs" / "reference" / "removed.md").write_text(BANNER, encoding="utf-8")
+    assert generator.main(["--check"], root=tmp_path) == 1
+    assert "example.json is stale" in capsys.readouterr().err
+    assert generator.main([], root=tmp_path) == 0
+    assert generator.main(["--check"], root=tmp_path) == 0
+    assert sorted(path.name for path in tmp_path.rglob("*.*")) == ["README.md", "example.json"]
+    assert generator.main(["--wrong"], root=tmp_path) == 2
 
 
 @pytest.mark.parametrize("name", sorted(generator.PAGES))
