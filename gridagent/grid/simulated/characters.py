@@ -231,7 +231,10 @@ class Character(Protocol):
     """A scripted mind. An exception out of it is a bug and is not caught."""
 
     def start(self, scene: Scene) -> Sequence[Request]:
-        """Begin: the avatar has just logged in (again, after a kick or restart), or the object was placed."""
+        """Begin: the avatar has just logged in (again, after a kick or restart), or the object was placed.
+
+        Comes before the first event of that login, so it is the place to forget an earlier one.
+        """
         ...
 
     def on_event(self, event: GridEvent | ObjectEvent, scene: Scene) -> Sequence[Request]:

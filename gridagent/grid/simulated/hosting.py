@@ -197,13 +197,13 @@ class Hosting:
 
     def _come(self, avatar: Avatar, host: _Host) -> None:
         try:
-            log_in(self._state, avatar)
+            log_in(self._state, avatar).hosted = True
         except BackendError:
             # Expected while a region is down or somebody else uses the account; come back later.
             self._state.after(RETURN_S, partial(self._come, avatar, host))
             return
-        attach(self._state, avatar, host.on_event, partial(self._thrown_out, avatar, host))
         host.start()
+        attach(self._state, avatar, host.on_event, partial(self._thrown_out, avatar, host))
 
     def _thrown_out(self, avatar: Avatar, host: _Host, cause: DisconnectCause) -> None:
         del cause

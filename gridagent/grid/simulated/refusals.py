@@ -103,7 +103,7 @@ class Refusal(StrEnum):
     REGION_FULL = "region_full"
     """The region holds as many avatars as it can."""
     NO_ACCESS = "no_access"
-    """The parcel at the destination keeps this avatar out."""
+    """The parcel at the destination, of a walk or teleport, keeps this avatar out."""
     INTERRUPTED = "interrupted"
     """The connection's fault: the teleport did not come through."""
     MONEY_SERVICE_DOWN = "money_service_down"

@@ -41,6 +41,8 @@ class Session:
     logouts: int = 0
     """Logouts the client asked for, also those that were lost on the way; an orderly client makes it
     exactly 1, whoever ended the session."""
+    hosted: bool = False
+    """A character of the world's own, which the world takes out itself: no client owes a logout."""
     on_event: OnEvent | None = None
     on_end: OnEnd | None = None
 
@@ -103,4 +105,6 @@ class SessionLog:
 
     def not_logged_out_once(self) -> tuple[Session, ...]:
         """Return ended sessions whose client did not log out exactly once: the breaches of SUP-9."""
-        return tuple(session for session in self._recent if not session.live and session.logouts != 1)
+        return tuple(
+            session for session in self._recent if not session.live and not session.hosted and session.logouts != 1
+        )

@@ -45,6 +45,8 @@ def walk_to(state: State, avatar: Avatar, body: Body, action: WalkTo, reference:
     reason = _rooted(body)
     if reason is None and not body.region.contains(action.position):
         reason = Refusal.OUTSIDE_REGION
+    if reason is None and not body.region.parcel_at(action.position).may_enter(avatar.avatar_id):
+        reason = Refusal.NO_ACCESS
     if reason is not None:
         state.refuse(avatar, reference, reason)
         return

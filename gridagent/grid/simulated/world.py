@@ -1,10 +1,9 @@
-"""The simulated world: its verbs, its reads, and the table that says which verb does which action.
+"""The simulated world: what can be built, done and read in it.
 
 Owns the surface of the sans-IO core: everybody outside this folder talks to `World` and to the records it
 returns. It waits for nothing and reads no clock: every verb takes ``now``, and `next_timer` says when
 `advance` is wanted next (Spec: SIM-1, SIM-2). Called by the trio shell in `gridagent.grid.simulated.grid`,
-by scenarios, and by tests. Invariant: every action of the catalogue has a row in `HANDLERS`, and every
-action performed leads to its evidence, to a refusal with a code, or to somebody else's answer.
+by scenarios, and by tests. Invariant: whatever is due before a verb's ``now`` has happened before it.
 
 The first call that names a ``now`` sets the world's beginning; characters announced before come then.
 """
@@ -13,92 +12,26 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from typing import Final
 
-from gridagent import actions as asked
-from gridagent.actions import ACTIONS, Action, Capability, Position
+from gridagent.actions import Action, Position, StopMoving
 from gridagent.errors import LimitExceeded, OperatorError
-from gridagent.events import AvatarView, DisconnectCause, GridProfile, ItemView, ObjectView
-from gridagent.grid.simulated import (
-    building,
-    incidents,
-    inventory,
-    land,
-    messages,
-    money,
-    postures,
-    presence,
-    scripts,
-    social,
-    speech,
-    teleport,
-    walking,
-)
-from gridagent.grid.simulated.avatars import Account, Avatar, Place
+from gridagent.events import AvatarView, DisconnectCause, ItemView, ObjectView
+from gridagent.grid.simulated import founding, incidents, presence, social
+from gridagent.grid.simulated.avatars import Account, Avatar
 from gridagent.grid.simulated.belongings import has_room, put_item
 from gridagent.grid.simulated.characters import Character
 from gridagent.grid.simulated.hosting import Hosting
 from gridagent.grid.simulated.objects import Thing
 from gridagent.grid.simulated.parcels import Land, Parcel
-from gridagent.grid.simulated.refusals import Refusal
 from gridagent.grid.simulated.region import Region
 from gridagent.grid.simulated.sessions import OnEnd, OnEvent, Session, SessionLog
-from gridagent.grid.simulated.state import AVATARS_MAX, State, WorldSettings
+from gridagent.grid.simulated.state import State, WorldSettings
 from gridagent.grid.simulated.surroundings import avatars_near, objects_near
-from gridagent.ids import NIL_UUID, AvatarId, ItemId, ObjectId, ParcelId
+from gridagent.grid.simulated.verbs import do
+from gridagent.ids import NIL_UUID, AvatarId, ItemId, ObjectId
 from gridagent.limits import Label
 
-__all__ = ("HANDLERS", "World")
-
-HANDLERS: Final[dict[type[Action], Callable[..., None]]] = {
-    asked.Say: speech.say,
-    asked.Emote: speech.emote,
-    asked.SetTyping: speech.set_typing,
-    asked.SendIm: messages.send_im,
-    asked.TurnTo: walking.turn_to,
-    asked.WalkTo: walking.walk_to,
-    asked.FollowAvatar: walking.follow_avatar,
-    asked.StopMoving: walking.stop_moving,
-    asked.SitOn: postures.sit_on,
-    asked.SitOnGround: postures.sit_on_ground,
-    asked.StandUp: postures.stand_up,
-    asked.Touch: scripts.touch,
-    asked.TeleportTo: teleport.teleport_to,
-    asked.TeleportHome: teleport.teleport_home,
-    asked.OfferTeleport: social.offer_teleport,
-    asked.RequestTeleport: social.request_teleport,
-    asked.AnswerTeleportOffer: teleport.answer_teleport_offer,
-    asked.PlayAnimation: postures.play_animation,
-    asked.StopAnimation: postures.stop_animation,
-    asked.AnswerDialog: scripts.answer_dialog,
-    asked.AnswerPermission: scripts.answer_permission,
-    asked.OfferFriendship: social.offer_friendship,
-    asked.AnswerFriendship: social.answer_friendship,
-    asked.EndFriendship: social.end_friendship,
-    asked.GiveItem: inventory.give_item,
-    asked.AnswerInventoryOffer: inventory.answer_inventory_offer,
-    asked.CreateNotecard: inventory.create_notecard,
-    asked.CreateLandmark: inventory.create_landmark,
-    asked.PayAvatar: money.pay_avatar,
-    asked.PayObject: money.pay_object,
-    asked.UploadAsset: inventory.upload_asset,
-    asked.RezObject: building.rez_object,
-    asked.EditObject: building.edit_object,
-    asked.DeleteObject: building.delete_object,
-    asked.ReturnObject: building.return_object,
-    asked.EjectAvatar: land.eject_avatar,
-}
-"""Which verb does which action; each takes state, avatar, body, action and reference."""
-
-_NEEDS: Final[dict[Capability, tuple[Callable[[GridProfile], bool], Refusal]]] = {
-    Capability.MONEY: (lambda profile: profile.has_money, Refusal.NO_MONEY),
-    Capability.INVENTORY: (lambda profile: profile.has_inventory, Refusal.NO_INVENTORY),
-    Capability.BUILD: (lambda profile: profile.has_build, Refusal.NO_BUILD),
-    Capability.UPLOAD: (lambda profile: profile.has_upload, Refusal.NO_UPLOAD),
-}
-"""What the grid's profile must have for a capability, and the code when it hasn't."""
-
-assert set(HANDLERS) == set(ACTIONS)  # noqa: S101 - the module's own promise
+__all__ = ("World",)
 
 
 class World:
@@ -148,8 +81,6 @@ class World:
             OperatorError: the name or the ground is taken.
             LimitExceeded: the map is full, or the region too large.
         """
-        if not 1 <= size_m <= Region.SIZE_MAX:
-            raise LimitExceeded(f"side of region {name} in metres", allowed=Region.SIZE_MAX, seen=size_m)
         region = Region(
             name=name,
             x_m=x_m,
@@ -159,15 +90,12 @@ class World:
             capacity=capacity,
             prim_limit=prim_limit,
         )
-        self._state.atlas.add(region)
-        self.add_parcel(name, owner_id=region.owner_id, land=land or Land(name=name))
+        founding.found_region(self._state, region, land or Land(name=name))
         return region
 
     def add_parcel(self, region: str, *, owner_id: AvatarId, land: Land) -> Parcel:
         """Lay a parcel over a part of a region."""
-        parcel = Parcel(parcel_id=ParcelId(self._state.ids()), owner_id=owner_id, land=land)
-        self._state.region(region).add_parcel(parcel)
-        return parcel
+        return founding.lay_parcel(self._state, self._state.region(region), owner_id, land)
 
     def add_avatar(self, account: Account) -> AvatarId:
         """Open an account.
@@ -176,29 +104,7 @@ class World:
             OperatorError: the id is taken, there is no region to live in, or the home's region is unknown.
             LimitExceeded: the world has as many accounts as it can.
         """
-        state = self._state
-        if len(state.avatars) >= AVATARS_MAX:
-            raise LimitExceeded("avatars of the simulated world", allowed=AVATARS_MAX)
-        avatar_id = account.avatar_id or AvatarId(state.ids())
-        if avatar_id in state.avatars:
-            raise OperatorError(f"avatar {avatar_id} is there already; give {account.name!r} another id")
-        home = account.home
-        if home is None:
-            first = state.atlas.first_open()
-            if first is None:
-                raise OperatorError(f"{account.name!r} has nowhere to live; add a region with World.add_region first")
-            home = Place(region=first.name, position=first.centre())
-        else:
-            state.region(home.region)
-        state.avatars[avatar_id] = Avatar(
-            avatar_id=avatar_id,
-            name=account.name,
-            scripted_agent=account.scripted_agent,
-            home=home,
-            last=home,
-            balance=account.balance,
-        )
-        return avatar_id
+        return founding.open_account(self._state, account)
 
     def add_object(
         self,
@@ -215,16 +121,7 @@ class World:
             OperatorError: region or owner is unknown, the point is outside, or the id is taken.
             LimitExceeded: region or parcel has no room.
         """
-        state = self._state
-        where = state.region(region)
-        state.avatar(owner_id)
-        if not where.contains(position):
-            raise OperatorError(f"object {thing.name!r} would stand outside region {region!r}; move it")
-        if object_id is not None and object_id in state.objects:
-            raise OperatorError(f"object {object_id} is there already; give {thing.name!r} another id")
-        if not where.has_prims(thing.prims) or not where.parcel_at(position).has_room(thing.prims):
-            raise LimitExceeded(f"prims of region {region}", allowed=where.prim_limit)
-        return building.place(state, where, owner_id, position, thing, object_id).object_id
+        return founding.stand_object(self._state, region, owner_id, position, thing, object_id)
 
     def give(
         self,
@@ -323,9 +220,7 @@ class World:
             OperatorError: the avatar is away.
         """
         self._at(now)
-        avatar = self._state.avatar(avatar_id)
-        self._state.body(avatar)
-        self._do(avatar, action, reference)
+        do(self._state, self._state.avatar(avatar_id), action, reference)
 
     def halt(self, avatar_id: AvatarId, now: float) -> None:
         """End walking and following, if the avatar is in the world and does either."""
@@ -333,19 +228,11 @@ class World:
         avatar = self._state.avatar(avatar_id)
         body = avatar.body
         if body is not None and (body.walk is not None or body.follow is not None):
-            self._do(avatar, asked.StopMoving(), "")
+            do(self._state, avatar, StopMoving(), "")
 
     def _do_for(self, avatar: Avatar, action: Action) -> None:
         if avatar.body is not None:
-            self._do(avatar, action, "")
-
-    def _do(self, avatar: Avatar, action: Action, reference: Label) -> None:
-        state = self._state
-        need = _NEEDS.get(action.spec.capability)
-        if need is not None and not need[0](state.settings.profile):
-            state.refuse(avatar, reference, need[1])
-            return
-        HANDLERS[type(action)](state, avatar, avatar.body, action, reference)
+            do(self._state, avatar, action, "")
 
     # --- incidents -------------------------------------------------------------------------------
 

@@ -64,6 +64,22 @@ def test_characters_announced_before_the_beginning_come_when_the_world_begins(wo
     assert late.starts == [123_461.0]
 
 
+def test_a_character_starts_before_it_perceives(world: World) -> None:
+    """The first event comes after the start, in every login."""
+    order: list[str] = []
+    player = Player(
+        start=lambda scene: order.append("start") or (), on_event=lambda event, scene: order.append("event") or ()
+    )
+    world.inhabit(world.avatars()[0], player)
+    world.advance(1.0)
+    world.advance(2.0)
+    world.kick(world.avatars()[0], world.now)
+    world.advance(60.0)
+    assert order[0] == "start"
+    assert order.count("start") == 2
+    assert order[order.index("start", 1) + 1] == "event"
+
+
 def test_a_character_may_come_while_the_world_runs(world: World, ada: Witness) -> None:
     """It starts after its delay, counted from now."""
     player = Player(start=lambda scene: [greet("hello")])
@@ -141,6 +157,7 @@ def test_an_inhabitant_thrown_out_comes_back_and_starts_again(world: World, dan:
     assert world.avatar(ben).online
     assert len(player.starts) == 2
     assert len(world._state.timers) == 1
+    assert ben not in [session.avatar_id for session in world.sessions.not_logged_out_once()]
 
 
 def test_a_character_has_so_many_requests_waiting_and_the_rest_is_counted(world: World, ada: Witness) -> None:

@@ -85,6 +85,16 @@ def test_a_walk_ends_where_the_region_ends(ada: Witness) -> None:
     assert ada.do(asked.WalkTo(position=Position(x=256.0, y=10.0))) == Refused(reason="outside_region")
 
 
+def test_nobody_walks_onto_land_that_bans_them(world: World, ada: Witness) -> None:
+    """A parcel keeps people out on foot as well.
+
+    Spec: SIM-1
+    """
+    land = Land(name="Private", x=115, width=100, depth=256, banned=(ada.avatar_id,))
+    world.add_parcel("Plaza", owner_id=world.avatars()[1], land=land)
+    assert ada.do(asked.WalkTo(position=Position(x=140.0, y=100.0))) == Refused(reason="no_access")
+
+
 def test_a_follower_catches_up_and_keeps_up(world: World, ada: Witness, ben: Witness) -> None:
     """Following is confirmed when first caught up, then goes on until told to stop.
 
