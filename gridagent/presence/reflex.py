@@ -122,6 +122,10 @@ _PHRASES: Final[tuple[tuple[tuple[str, ...], Phrase], ...]] = (
     (("tip",), _pay),
     (("give", "me"), _pay),
 )
+_FILLERS: Final = frozenset(
+    {"and", "can", "could", "now", "ok", "okay", "please", "so", "then", "will", "would", "you"}
+)
+"""Words that may stand before what somebody wants."""
 _GREETINGS: Final = frozenset({"hello", "hi", "hey", "greetings", "welcome", "morning", "evening"})
 
 
@@ -201,8 +205,9 @@ class ReflexMind:
         return "quiet:repeated" if times > _SAME_WORDS_MAX else None
 
     def _answer(self, heard: _Heard, origin: Origin) -> Iterator[Action]:
+        wanted = self._wanted(heard.words)
         for phrase, act in _PHRASES:
-            if is_named(heard.words, (phrase,)):
+            if wanted[: len(phrase)] == phrase:
                 actions = act(heard)
                 yield from actions
                 if not actions:
@@ -212,6 +217,15 @@ class ReflexMind:
             yield self._spoken(f"Hello, {_shown(heard.speaker.name)}.", heard, origin)
         else:
             yield self._spoken(_HELP, heard, origin)
+
+    def _wanted(self, words: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the words from the first that is neither a name of the avatar, a greeting nor a filler.
+
+        What is wanted stands first: "how much is the lemonade stand" asks nobody to stand up.
+        """
+        skipped = _FILLERS | _GREETINGS | {word for name in self._names for word in name}
+        start = next((index for index, word in enumerate(words) if word not in skipped), len(words))
+        return words[start:]
 
     @staticmethod
     def _spoken(text: str, heard: _Heard, origin: Origin) -> Action:

@@ -107,6 +107,22 @@ def test_a_phrase_becomes_a_proposal(text, action):
     assert wanted.target_provenance is Provenance.MODEL
 
 
+@pytest.mark.parametrize(
+    "text", ["Robin, how much is the lemonade stand?", "Robin do you sit often?", "I stop here, Robin"]
+)
+def test_a_verb_in_the_middle_of_a_sentence_is_no_order(text):
+    """What is wanted stands first; a word that only looks like an order is answered in words."""
+    (wanted,) = proposals(mind().hear(chat(text), Around()))
+    assert isinstance(wanted.action, Say)
+
+
+@pytest.mark.parametrize("text", ["hello Robin, could you please stand up", "ok robin resident stand", "Robin"])
+def test_greetings_names_and_fillers_may_stand_before_an_order(text):
+    """Politeness does not hide an order, and nothing but politeness is none."""
+    (wanted,) = proposals(mind().hear(chat(text), Around()))
+    assert isinstance(wanted.action, Say if text == "Robin" else StandUp)
+
+
 def test_a_chair_is_better_than_the_floor():
     """Sitting takes the nearest thing to sit on."""
     (wanted,) = proposals(mind().hear(chat("Robin sit"), Around(chair=True)))
