@@ -153,16 +153,21 @@ class Sender:
             if self.reliability.is_open(sent):
                 self._counters.resent += 1
                 self.reliability.resent(sent, now)
+                self._charge(sent.payload)
                 yield self._frame(sent.payload, RELIABLE | RESENT, sent.sequence)
 
     def _first_send(self, waiting: Waiting, now: float) -> bytes:
         sequence = self.sequence.take()
+        self._charge(waiting.payload)
         if not waiting.reliable:
             return self._frame(waiting.payload, 0, sequence)
         self.reliability.record(
             Sent(token=waiting.token, message=waiting.message, payload=waiting.payload, sequence=sequence, now=now)
         )
         return self._frame(waiting.payload, RELIABLE, sequence)
+
+    def _charge(self, payload: Payload) -> None:
+        self._bucket.charge(HEADER_BYTES + len(payload.data))
 
     def _ping(self, now: float) -> bytes:
         oldest = self.reliability.oldest()
@@ -179,7 +184,6 @@ class Sender:
             room = (_ROOM_BYTES - len(payload.data)) // _ACK_BYTES
             acks = self.acks.take(max(0, min(room, ACKS_APPENDED_MAX)))
         data = assemble(payload, flags, sequence, acks)
-        self._bucket.charge(len(data))
         self._counters.packets_out += 1
         self._counters.bytes_out += len(data)
         return data

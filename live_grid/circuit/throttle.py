@@ -1,7 +1,8 @@
 """The throttle on what we send: a token bucket of bytes.
 
-Owns the budget and nothing else. Acks and pings are charged and never wait; messages and resends wait until
-the bucket is out of debt. Time is an argument.
+Owns the budget and nothing else. Messages and resends are charged and wait until the bucket is out of debt.
+Acks and answers to pings are neither: they are in proportion to what comes in, and a flood of it must not
+silence us. Time is an argument.
 """
 
 from __future__ import annotations

@@ -110,6 +110,17 @@ def test_the_throttle_holds_messages_and_resends_back() -> None:
     assert names(list(one.datagrams(1.6)))[0] == "CompletePingCheck"
 
 
+def test_a_flood_of_acks_does_not_silence_us() -> None:
+    """What comes in does not count against what we may say. Fault: 6."""
+    one = sender(CircuitConfig(send_rate_bytes_s=100.0, send_burst_bytes=100.0))
+    for number in range(4000):
+        one.acks.owe(number, 0.0)
+        one.pings.owe(number % 256)
+    assert len(list(one.datagrams(0.0))) == 256
+    one.send(chat(3), reliable=False, outcomes_untaken=0)
+    assert names(list(one.datagrams(0.0))) == ["ChatFromViewer"]
+
+
 def test_an_ack_that_comes_before_the_resend_makes_it_needless() -> None:
     """What was overdue and is delivered meanwhile does not leave again."""
     one = sender(SLOW)
