@@ -17,12 +17,14 @@ from gridagent.errors import ConfigError, ConfigProblem
 from gridagent.events import DisconnectCause
 from gridagent.limits import Bounded
 
-__all__ = ("LOGIN_CAUSES", "FaultCounts", "FaultKind", "Faults", "without_faults")
+__all__ = ("FLOOD_PER_S_MAX", "LOGIN_CAUSES", "FaultCounts", "FaultKind", "Faults", "without_faults")
 
 Chance: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
 PerHour: TypeAlias = Annotated[float, Meta(ge=0.0, le=3600.0)]
 SecondsRange: TypeAlias = tuple[float, float]
 
+FLOOD_PER_S_MAX: Final = 10_000
+"""Hostile utterances a second; more would test the machine, not the service."""
 LOGIN_CAUSES: Final = (
     DisconnectCause.BAD_CREDENTIALS,
     DisconnectCause.TERMS_NOT_ACCEPTED,
@@ -92,7 +94,7 @@ class Faults(Bounded, frozen=True, kw_only=True, forbid_unknown_fields=True):
     stall_s: SecondsRange = (5.0, 30.0)
     floods_per_hour: PerHour = 0.0
     flood_s: SecondsRange = (5.0, 20.0)
-    flood_per_s: Annotated[float, Meta(gt=0, le=10_000)] = 100.0
+    flood_per_s: Annotated[float, Meta(gt=0, le=FLOOD_PER_S_MAX)] = 100.0
     """Hostile utterances a second."""
     flood_senders: Annotated[int, Meta(ge=1, le=1_000)] = 50
     """Accounts they come from."""

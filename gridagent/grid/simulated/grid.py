@@ -19,7 +19,7 @@ import trio
 from gridagent.events import DisconnectCause
 from gridagent.grid.base import BackendFactory, GridBackend, Redeem
 from gridagent.grid.simulated.backend import SimulatedBackend
-from gridagent.grid.simulated.faults import FaultCounts, FaultKind, Faults, without_faults
+from gridagent.grid.simulated.faults import FLOOD_PER_S_MAX, FaultCounts, FaultKind, Faults, without_faults
 from gridagent.grid.simulated.link import KICK_REASON, Link
 from gridagent.grid.simulated.sessions import OnEnd, OnEvent
 from gridagent.grid.simulated.world import World
@@ -206,7 +206,7 @@ class Hands:
 
     def flood(self, avatar_id: AvatarId, messages: int, senders: int, over_s: float) -> None:
         """Let strangers send the avatar many words."""
-        lasts_s = max(over_s, _SHORTEST_FLOOD_S)
+        lasts_s = max(over_s, messages / FLOOD_PER_S_MAX, _SHORTEST_FLOOD_S)
         self._grid.flood(avatar_id, messages / lasts_s, lasts_s, senders=senders)
 
 

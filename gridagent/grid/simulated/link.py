@@ -21,7 +21,7 @@ from gridagent.errors import BackendError
 from gridagent.events import ActionRefused, DisconnectCause, GridEvent, TeleportFailed
 from gridagent.grid.evidence import EvidenceContext, judge
 from gridagent.grid.simulated.buffer import EventBuffer, EventClass, class_of
-from gridagent.grid.simulated.faults import FaultCounts, FaultKind, Faults
+from gridagent.grid.simulated.faults import FLOOD_PER_S_MAX, FaultCounts, FaultKind, Faults
 from gridagent.grid.simulated.flood import Flood
 from gridagent.grid.simulated.refusals import Refusal
 from gridagent.grid.simulated.sessions import OnEnd, OnEvent, Session
@@ -219,13 +219,13 @@ class Link:
         return True
 
     def flood(self, per_s: float, for_s: float, senders: int | None = None) -> bool:
-        """Let hostile words arrive, so many a second."""
+        """Let hostile words arrive, so many a second, at most `FLOOD_PER_S_MAX`."""
         if not self.live:
             return False
         self._counts.add(FaultKind.FLOOD)
         self._floods += 1
         flood = Flood(self._rng, senders or self._faults.flood_senders, self._floods)
-        self._pour(flood, per_s, self._world.now, self._world.now + for_s, 0)
+        self._pour(flood, min(per_s, FLOOD_PER_S_MAX), self._world.now, self._world.now + for_s, 0)
         return True
 
     # --- delivery --------------------------------------------------------------------------------

@@ -350,6 +350,17 @@ def test_a_flood_pours_as_many_words_as_it_says(world: World, ada: Witness) -> N
     assert len({event.source.id for event in poured}) == 7
 
 
+def test_a_flood_has_a_ceiling(world: World) -> None:
+    """A slip of the keyboard does not stop the machine.
+
+    Spec: BND-1
+    """
+    client = open_link(world)
+    client.link.flood(1e9, 0.2)
+    client.pass_time(1.0)
+    assert len([event for _, event in client.events if isinstance(event, ChatHeard | ImReceived)]) == 2_000
+
+
 def test_a_link_that_is_not_open_takes_no_incident(world: World) -> None:
     """Before the login and after the end nothing strikes.
 
