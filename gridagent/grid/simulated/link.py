@@ -364,7 +364,7 @@ class Link:
 
     def _pour(self, flood: Flood, per_s: float, began: float, until: float, poured: int) -> None:
         now = self._world.now
-        wanted = int((min(now + _FLOOD_TICK_S, until) - began) * per_s)
+        wanted = round((min(now + _FLOOD_TICK_S, until) - began) * per_s)
         for _ in range(poured, wanted):
             self._send(flood.next())
             if self._over:
