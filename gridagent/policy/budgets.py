@@ -155,16 +155,14 @@ class _Pool:
         return account
 
 
-_Item: TypeAlias = tuple[_Line, int, int, "_Pool | None", str]
-"""One budget, what is charged to it, what it held before, and whose account it is in where it is somebody's."""
+_Item: TypeAlias = tuple[_Line, int, int, "Window | None"]
+"""One budget, what is charged to it, what it held before, and its window where there is one already."""
 
 
 def _reckon_own(
     bill: list[_Item], lines: tuple[_Line, ...], amount: int, at: int, pool: _Pool, key: str
 ) -> Short | None:
     """Put the budgets of one principal or peer on the bill, or say which is short."""
-    if not lines:
-        return None
     account = pool.accounts.get(key)
     if account is None and not pool.has_room(at):
         return Short(_FULL)
@@ -173,7 +171,7 @@ def _reckon_own(
         used = 0 if window is None else window.used(at)
         if used + amount > line.limit:
             return Short(line.denied, (line.mark(used, used),))
-        bill.append((line, amount, used, pool, key))
+        bill.append((line, amount, used, window))
     return None
 
 
@@ -183,16 +181,8 @@ def _reckon_shared(bill: list[_Item], lines: tuple[_Line, ...], amount: int, at:
         used = line.window.used(at)
         if used + amount > line.limit:
             return Short(line.denied, (line.mark(used, used),))
-        bill.append((line, amount, used, None, ""))
+        bill.append((line, amount, used, line.window))
     return None
-
-
-def _book(item: _Item, at: int) -> BudgetMark:
-    """Charge one item; it was reckoned at the same moment, so it cannot fail."""
-    line, amount, used, pool, key = item
-    window = line.window if pool is None else _window_of(pool.touch(key, at), line, at)
-    window.add(amount)
-    return line.mark(used, used + amount)
 
 
 class BudgetBook:
@@ -290,18 +280,34 @@ class BudgetBook:
         at = self._clock.advance(now)
         pool = self._pools[self._pool_of(key)]
         bill: list[_Item] = []
+        own = received = False
         for meter, amount in charges:
             lines = self._lines.get(meter)
             if lines is None:
                 return Short(_UNSET[meter])
-            short = _reckon_own(bill, lines.principal, amount, at, pool, key)
-            if short is None and peer is not None:
+            short = None
+            if lines.principal:
+                own = True
+                short = _reckon_own(bill, lines.principal, amount, at, pool, key)
+            if short is None and lines.peer and peer is not None:
+                received = True
                 short = _reckon_own(bill, lines.peer, amount, at, self._peers, peer)
             if short is None:
                 short = _reckon_shared(bill, lines.strangers if stranger else lines.everybody, amount, at)
             if short is not None:
                 return short
-        return tuple([_book(item, at) for item in bill]) if commit else ()
+        if not commit:
+            return ()
+        # It was reckoned at this very moment, so nothing below can fail.
+        account = pool.touch(key, at) if own else _NOBODY
+        receiver = self._peers.touch(peer, at) if received and peer is not None else _NOBODY
+        marks = []
+        for line, amount, used, window in bill:
+            if window is None:
+                window = _window_of(account if line.per is BudgetScope.PRINCIPAL else receiver, line, at)  # noqa: PLW2901
+            window.add(amount)
+            marks.append(line.mark(used, used + amount))
+        return tuple(marks)
 
     def gauges(self) -> tuple[BudgetGauge, ...]:
         """Return the budgets that add everybody up, as they stood at the last charge."""
@@ -356,6 +362,7 @@ class BudgetBook:
         return _window_of(pool.touch(key, at), line, 0)
 
 
+_NOBODY: Final = _Account()
 _ADDED_UP: Final = frozenset({BudgetScope.GLOBAL, BudgetScope.STRANGERS})
 
 

@@ -28,17 +28,16 @@ UNKNOWN_KIND: Final = Denied(code=DenialCode.UNKNOWN_ACTION, rule="kind")
 INVALID: Final = Denied(code=DenialCode.INVALID_ARGUMENTS, rule="arguments")
 
 
-class Canonical:
+class Canonical(msgspec.Struct, frozen=True, eq=False, gc=False):
     """An action in canonical form."""
 
-    __slots__ = ("action", "digest", "raw", "target", "verb")
-
-    def __init__(self, action: Action, raw: bytes, verb: Verb) -> None:
-        self.action = action
-        self.raw = raw
-        self.digest = sha256(raw).hexdigest()
-        self.verb = verb
-        self.target: str | None = getattr(action, verb.target) if verb.target else None
+    action: Action
+    """A copy for deciding on and for handing out; whoever sends decodes its own."""
+    raw: bytes
+    digest: str
+    verb: Verb
+    target: str | None
+    """The argument that must come from somebody with authority, where the action has one."""
 
     def decode(self) -> Action:
         """Return another copy of the action, made from the bytes."""
@@ -57,10 +56,13 @@ def canonicalise(action: object) -> Canonical | Denied:
     try:
         # Encoded again after decoding: `5` and `5.0` are one heading and must be one effect.
         fresh = _decode(_encode(action))
-        canonical = Canonical(fresh, _encode(fresh), verb)
+        raw = _encode(fresh)
     except (msgspec.MsgspecError, AttributeError, OverflowError, RecursionError, TypeError, ValueError):
         return INVALID
-    return INVALID if canonical.target == NIL_UUID else canonical
+    target: str | None = getattr(fresh, verb.target) if verb.target else None
+    if target == NIL_UUID:
+        return INVALID
+    return Canonical(fresh, raw, sha256(raw).hexdigest(), verb, target)
 
 
 def effect_key(request: ActionRequest, canonical: Canonical) -> EffectKey:

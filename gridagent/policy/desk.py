@@ -59,9 +59,13 @@ class ApprovalDesk:
         self._tokens = tokens
         self._journal = journal
 
-    def asked_before(self, effect: EffectKey) -> Approval | Denied | None:
+    def asked_before(self, effect: EffectKey, now: Instant) -> Approval | Denied | None:
         """Say what became of an earlier request for this very effect: still waiting, or turned down."""
-        return self._book.asked_before(effect)
+        earlier = self._book.asked_before(effect)
+        if isinstance(earlier, Approval) and now.monotonic >= earlier.expires_at:
+            self._end(earlier, ApprovalInput.EXPIRE, now)
+            return self._book.asked_before(effect)
+        return earlier
 
     def room_for(self, principal: str) -> Denied | None:
         """Say whether one more request of a principal can wait."""

@@ -144,10 +144,14 @@ class Gateway:
         if isinstance(canonical, Denied):
             return self._deny(canonical, request, None, now)
         policy = self._policy
+        role = policy.roles.role(request.principal, request.origin)
         question = Question(
             request=request,
             canonical=canonical,
             effect=effect_key(request, canonical),
+            role=role,
+            rank=role.rank,
+            withdraws=canonical.verb.withdraws(canonical.action),
             policy=policy,
             ledger=self._ledger,
             live=self._generation,
@@ -185,6 +189,7 @@ class Gateway:
             role=question.role,
             rule=rule,
             handle=AuthorizedAction(_MINT),
+            generation=request.generation,
             expires_at=now.monotonic + policy.handle_ttl_s,
         )
         # Recorded before it is reserved: a row that cannot be written stops the action.
@@ -248,7 +253,7 @@ class Gateway:
     def _park(self, question: Question, rule: str, now: Instant) -> Decision:
         """Let a request wait for a person, if it could be carried out at all."""
         request, canonical = question.request, question.canonical
-        earlier = self._desk.asked_before(question.effect)
+        earlier = self._desk.asked_before(question.effect, now)
         if isinstance(earlier, Denied):
             return self._deny(earlier, request, canonical, now)
         if earlier is None:

@@ -86,43 +86,21 @@ class EffectRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     cause: str
 
 
-class Entry:
+class Entry(msgspec.Struct, kw_only=True, eq=False, gc=False):
     """One effect while it is remembered."""
 
-    __slots__ = (
-        "canonical",
-        "effect",
-        "expires_at",
-        "generation",
-        "handle",
-        "outcome",
-        "request",
-        "role",
-        "rule",
-        "state",
-    )
-
-    def __init__(
-        self,
-        *,
-        effect: EffectKey,
-        canonical: Canonical,
-        request: ActionRequest,
-        role: Role,
-        rule: str,
-        handle: AuthorizedAction,
-        expires_at: float,
-    ) -> None:
-        self.effect = effect
-        self.canonical = canonical
-        self.request = request
-        self.generation = request.generation
-        self.role = role
-        self.rule = rule
-        self.handle = handle
-        self.expires_at = expires_at
-        self.state: EffectState = EFFECT.initial
-        self.outcome: Outcome | None = None
+    effect: EffectKey
+    canonical: Canonical
+    request: ActionRequest
+    generation: Generation
+    """As it was asked; the asker's request is not asked again."""
+    role: Role
+    rule: str
+    handle: AuthorizedAction
+    expires_at: float
+    """Monotonic seconds."""
+    state: EffectState = EFFECT.initial
+    outcome: Outcome | None = None
 
     @property
     def once(self) -> bool:

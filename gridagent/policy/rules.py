@@ -35,47 +35,21 @@ class Ask(msgspec.Struct, frozen=True):
 Finding: TypeAlias = Denied | Ask | None
 
 
-class Question:
+class Question(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     """Everything the rules may look at; they change nothing in it."""
 
-    __slots__ = (
-        "busy",
-        "canonical",
-        "effect",
-        "held",
-        "ledger",
-        "live",
-        "policy",
-        "rank",
-        "request",
-        "role",
-        "withdraws",
-    )
-
-    def __init__(
-        self,
-        *,
-        request: ActionRequest,
-        canonical: Canonical,
-        effect: EffectKey,
-        policy: Policy,
-        ledger: Ledger,
-        live: Generation | None,
-        held: bool,
-        busy: frozenset[Resource],
-    ) -> None:
-        self.request = request
-        self.canonical = canonical
-        self.effect = effect
-        self.policy = policy
-        self.ledger = ledger
-        self.live = live
-        self.held = held
-        self.busy = busy
-        self.role: Role = policy.roles.role(request.principal, request.origin)
-        self.rank = self.role.rank
-        self.withdraws: bool = canonical.verb.withdraws(canonical.action)
-        """The action only ends or declines something; it is never dangerous to let through."""
+    request: ActionRequest
+    canonical: Canonical
+    effect: EffectKey
+    role: Role
+    rank: int
+    withdraws: bool
+    """The action only ends or declines something; it is never dangerous to let through."""
+    policy: Policy
+    ledger: Ledger
+    live: Generation | None
+    held: bool
+    busy: frozenset[Resource]
 
     @property
     def operators_own(self) -> bool:

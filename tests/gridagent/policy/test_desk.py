@@ -157,6 +157,14 @@ def test_an_answer_that_comes_too_late_does_nothing(bench) -> None:
     assert world.kinds().count(("approval", "expired")) == 3  # it expired, and two answers were turned away
 
 
+def test_asking_again_after_the_time_is_up_finds_it_expired(bench) -> None:
+    """A request whose approval ran out is told so, also when nobody had looked at the clock yet. Spec: POL-7."""
+    world, approval_id = asked(bench, approval_ttl_s=30.0)
+    world.pass_time(30)
+    assert world.pay(10, cause="turn-1", origin=IM).code is DenialCode.APPROVAL_EXPIRED
+    assert world.answer(approval_id).code is AnswerCode.EXPIRED
+
+
 def test_a_wall_clock_set_back_keeps_no_approval_alive(bench) -> None:
     """Time is up by the monotonic clock. Spec: POL-7. Fault: 30."""
     world, approval_id = asked(bench, approval_ttl_s=30.0)
