@@ -68,70 +68,80 @@ _SCALARS: Final[Mapping[str, Callable[[str], LlsdValue]]] = MappingProxyType(
 
 
 class _Reader:
-    """Turns element events into one value."""
+    """Turns element events into one value.
 
-    __slots__ = ("keys", "leaf", "open", "result", "seen")
+    ``target`` is the innermost open container; around it all stands a list that takes the one value.
+    """
+
+    __slots__ = ("key", "leaf", "open", "rooted", "target")
 
     def __init__(self) -> None:
-        self.open: list[list[LlsdValue] | dict[str, LlsdValue]] = []
-        self.keys: list[str | None] = []  # the key that waits for its value, for each open container
-        self.leaf = ""
-        self.seen = 0  # 0 nothing, 1 root open, 2 value read
-        self.result: LlsdValue = None
+        self.target: list[LlsdValue] | dict[str, LlsdValue] = []
+        self.key: str | None = None  # the key that waits for its value in the innermost container
+        self.open: list[tuple[list[LlsdValue] | dict[str, LlsdValue], str | None]] = []
+        self.leaf = ""  # the scalar or key that is open
+        self.rooted = False
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if self.seen == 0:
-            if tag != _ROOT:
-                raise RemoteProtocolError("the document is no LLSD")
-            self.seen = 1
-            return
         if self.leaf:
             raise RemoteProtocolError("LLSD scalar holds an element")
-        if self.seen > 1 and not self.open:
-            raise RemoteProtocolError("LLSD document holds more than one value")
-        self.seen = 2
-        if self.open and isinstance(self.open[-1], dict) and (tag == _KEY) is (self.keys[-1] is not None):
-            raise RemoteProtocolError("LLSD map does not alternate keys and values")
-        if tag == "map":
-            self.open.append({})
-            self.keys.append(None)
-        elif tag == "array":
-            self.open.append([])
-            self.keys.append(None)
-        elif tag in _SCALARS or (tag == _KEY and self.open and isinstance(self.open[-1], dict)):
-            if attributes.get("encoding", "base64") != "base64":
+        if isinstance(self.target, dict):
+            if (tag == _KEY) is (self.key is not None):
+                raise RemoteProtocolError("LLSD map does not alternate keys and values")
+            if self.key is None:
+                self.leaf = tag
+                return
+        elif not self.open and self._takes_root(tag):
+            return
+        if tag in _SCALARS:
+            if attributes and attributes.get("encoding", "base64") != "base64":
                 raise RemoteProtocolError("LLSD binary is in a coding we do not read")
             self.leaf = tag
+        elif tag in {"map", "array"}:
+            self.open.append((self.target, self.key))
+            self.target = {} if tag == "map" else []
+            self.key = None
         else:
             raise RemoteProtocolError("LLSD holds an element of no known type")
 
+    def _takes_root(self, tag: str) -> bool:
+        """Open the document with its root element; tell whether this was it."""
+        if self.rooted:
+            if self.target:
+                raise RemoteProtocolError("LLSD document holds more than one value")
+            return False
+        if tag != _ROOT:
+            raise RemoteProtocolError("the document is no LLSD")
+        self.rooted = True
+        return True
+
     def end(self, tag: str, text: str) -> None:
+        value: LlsdValue
         if self.leaf:
             self.leaf = ""
             if tag == _KEY:
-                self.keys[-1] = text
-            else:
-                self._put(_SCALARS[tag](text))
-            return
-        if text.translate(_BLANKS):
-            raise RemoteProtocolError("LLSD container holds text")
-        if self.open:
-            done = self.open.pop()
-            if self.keys.pop() is not None:
+                self.key = text
+                return
+            value = _SCALARS[tag](text)
+        else:
+            if text and not text.isspace():
+                raise RemoteProtocolError("LLSD container holds text")
+            if not self.open:
+                return
+            if self.key is not None:
                 raise RemoteProtocolError("LLSD map ends after a key")
-            self._put(done)
+            value = self.target
+            self.target, self.key = self.open.pop()
+        if isinstance(self.target, list):
+            self.target.append(value)
+            return
+        put_key(self.target, cast("str", self.key), value)  # `start` let no value in without its key
+        self.key = None
 
-    def _put(self, value: LlsdValue) -> None:
-        if not self.open:
-            self.result = value
-            return
-        target = self.open[-1]
-        if isinstance(target, list):
-            target.append(value)
-            return
-        key = cast("str", self.keys[-1])  # `start` let no value in without one
-        self.keys[-1] = None
-        put_key(target, key, value)
+    def result(self) -> LlsdValue:
+        """Take the one value; a document without any is undef."""
+        found = cast("list[LlsdValue]", self.target)
+        return found[0] if found else None
 
 
 def read_llsd_xml_untrusted(data: bytes, *, size_max: int = HTTP_BODY_MAX_BYTES) -> LlsdValue:
@@ -149,4 +159,4 @@ def read_llsd_xml_untrusted(data: bytes, *, size_max: int = HTTP_BODY_MAX_BYTES)
     read_xml_untrusted(
         data, reader, what="LLSD", size_max=size_max, depth_max=LLSD_DEPTH_MAX + 2, nodes_max=2 * LLSD_NODES_MAX
     )
-    return reader.result
+    return reader.result()

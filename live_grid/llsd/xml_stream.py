@@ -30,10 +30,11 @@ class XmlHandler(Protocol):
 
 
 class _Stream:
-    __slots__ = ("depth", "depth_max", "handler", "nodes_left", "text", "what")
+    __slots__ = ("depth", "depth_max", "nodes_left", "take_end", "take_start", "text", "what")
 
     def __init__(self, handler: XmlHandler, *, what: str, depth_max: int, nodes_max: int) -> None:
-        self.handler = handler
+        self.take_start = handler.start
+        self.take_end = handler.end
         self.what = what
         self.depth = 0
         self.depth_max = depth_max
@@ -50,23 +51,19 @@ class _Stream:
         self.nodes_left -= 1
         if self.nodes_left < 0:
             raise RemoteProtocolError(f"{self.what} holds more elements than allowed")
-        self._no_text_here()
-        self.handler.start(tag, attributes)
-
-    def end(self, tag: str) -> None:
-        self.depth -= 1
-        text = "".join(self.text)
-        self.text.clear()
-        self.handler.end(tag, text)
-
-    def characters(self, text: str) -> None:
-        self.text.append(text)
-
-    def _no_text_here(self) -> None:
         if self.text:
             if "".join(self.text).strip(_BLANKS):
                 raise RemoteProtocolError(f"{self.what} mixes text and elements")
             self.text.clear()
+        self.take_start(tag, attributes)
+
+    def end(self, tag: str) -> None:
+        self.depth -= 1
+        text = ""
+        if self.text:
+            text = "".join(self.text)
+            self.text.clear()
+        self.take_end(tag, text)
 
 
 def read_xml_untrusted(
@@ -95,7 +92,7 @@ def read_xml_untrusted(
     parser.StartDoctypeDeclHandler = stream.refuse_doctype
     parser.StartElementHandler = stream.start
     parser.EndElementHandler = stream.end
-    parser.CharacterDataHandler = stream.characters
+    parser.CharacterDataHandler = stream.text.append
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
