@@ -180,6 +180,8 @@ class Circuit:
         try:
             named = packet.body()[:_SESSION_BYTES]
         except RemoteProtocolError:
+            named = b""
+        if len(named) < _SESSION_BYTES:
             self._counters.malformed += 1
             return False
         if named == self._session or (self._role is Role.VIEWER and named[len(NIL) :] == NIL):

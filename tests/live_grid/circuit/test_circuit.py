@@ -112,10 +112,11 @@ def test_messages_of_other_avatars_name_no_session() -> None:
 
 
 def test_a_session_that_cannot_be_read_is_malformed() -> None:
-    """A zero-coding bomb in the place of ids. Fault: 4."""
+    """A zero-coding bomb in the place of ids, or half of one. Fault: 4, 5."""
     circuit = viewer(session=(AGENT, SESSION))
     circuit.receive_datagram_untrusted(b"\x80\0\0\0\1\0\xff\xff\0\1\xfa" + b"\0\xff" * 600, PEER, 0.0)
-    assert circuit.statistics().malformed == 1
+    circuit.receive_datagram_untrusted(b"\0\0\0\0\2\0\xff\xff\0\xfa" + AGENT, PEER, 0.0)
+    assert (circuit.statistics().malformed, circuit.statistics().other_session) == (2, 0)
 
 
 def test_a_duplicate_is_acknowledged_again_and_handled_once() -> None:

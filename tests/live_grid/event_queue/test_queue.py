@@ -11,7 +11,7 @@ from live_grid.event_queue import EVENT_QUEUE_TABLE, EventQueue, Poll, QueueEven
 from live_grid.event_queue.queue import ERRORS_MAX, HELD_S, LONGEST_PAUSE_S, POLL_TIMEOUT_S, QueueInput
 from live_grid.llsd import read_llsd_xml_untrusted, write_llsd_xml
 
-URL = "http://203.0.113.9:9000/CE/canary"
+URL = "http://sim.example.org:9000/CE/canary"
 
 
 def queue() -> EventQueue:
