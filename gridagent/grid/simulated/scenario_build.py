@@ -49,19 +49,20 @@ def cast_of(scenario: Scenario) -> Cast:
     return Cast(people=people, things=things)
 
 
-def build_world(scenario: Scenario, *, rng: random.Random, ids: Callable[[], str]) -> World:
+def build_world(scenario: Scenario, *, rng: random.Random, ids: Callable[[], str], make: type[World] = World) -> World:
     """Build the world a scenario describes; it begins with the first moment it is told.
 
     Args:
         scenario: what `parse_scenario` returned.
         rng: decides every chance in the world; seed it with ``scenario.seed`` or another seed.
         ids: returns a new UUID a call, for what the scenario doesn't name (offers, parcels, copies).
+        make: class of the world; one that watches what happens in it, for instance.
 
     Raises:
         ConfigError, OperatorError, LimitExceeded: the scenario was made by hand and doesn't hold together;
             one that was parsed has been checked.
     """
-    world = World(rng, ids, settings=scenario.grid)
+    world = make(rng, ids, settings=scenario.grid)
     cast = cast_of(scenario)
     for region in scenario.regions:
         _add_region(world, cast, region)

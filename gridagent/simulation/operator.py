@@ -1,0 +1,244 @@
+"""A simulated operator: every control at any time and in every state, and a helping hand after the storm.
+
+Owns what is sent when, and the numbering by which the oracle tells whether each control got its one reply.
+Reaches the service through `SessionHandle` as any front does. Its chance comes from one stream. Used by
+`gridagent.simulation.trial`, one an avatar.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Final
+
+import trio
+
+from gridagent.actions import SendIm
+from gridagent.controls import (
+    AnswerApproval,
+    Connect,
+    Control,
+    ControlReply,
+    Disconnect,
+    ForceReconnect,
+    ForgetAvatar,
+    Hold,
+    Pause,
+    Release,
+    ReloadConfig,
+    RequestAction,
+    Resume,
+    SayAsOperator,
+    SettleEffect,
+    ShutDown,
+    StopTurn,
+    control_name,
+)
+from gridagent.errors import ResourceBroken, ResourceClosed
+from gridagent.ids import ApprovalId, AvatarId
+from gridagent.mind import Surroundings
+from gridagent.observations import AgentState, LinkState
+from gridagent.service.api import SessionHandle
+from gridagent.simulation.oracle import Account
+from gridagent.simulation.views import BodyView
+from gridagent.simulation.wild import wild_action
+
+__all__ = ("Operator",)
+
+_REMEMBERED: Final = 64
+
+
+class _Nowhere:
+    """Surroundings of somebody who sits at a console."""
+
+    self_id = None
+    position = None
+
+    def __init__(self, near: Surroundings) -> None:
+        self.avatars = near.avatars
+        self.objects = near.objects
+
+
+class Operator:
+    """Sends controls to one avatar.
+
+    Args:
+        handle: the avatar.
+        account: the oracle's account of it.
+        rng: the stream of its moods.
+        near: what it believes to be near the avatar.
+        policies: returns the JSON texts of policies to reload: a good one, or one that must be refused.
+        known: avatars it may forget about, or write to.
+    """
+
+    def __init__(
+        self,
+        handle: SessionHandle,
+        account: Account,
+        rng: Random,
+        *,
+        near: Surroundings,
+        policies: Callable[[], bytes],
+        known: Sequence[AvatarId],
+    ) -> None:
+        self.handle = handle
+        self.replies = 0
+        self._account = account
+        self._rng = rng
+        self._near = near
+        self._policies = policies
+        self._known = tuple(known)
+        self._numbers = 0
+        self._approvals: deque[str] = deque(maxlen=_REMEMBERED)
+        self._doubtful: deque[str] = deque(maxlen=_REMEMBERED)
+
+    # --- what it hears of -------------------------------------------------------------------------
+
+    def on_observed(self, body: BodyView) -> None:
+        """Remember approvals that somebody asked for, and effects that are in doubt."""
+        if body.kind == "approval_opened":
+            self._approvals.append(body.approval_id)
+        elif body.kind == "outcome" and body.outcome is not None and body.outcome.outcome == "in_doubt":
+            self._doubtful.append(body.effect)
+
+    # --- sending ----------------------------------------------------------------------------------
+
+    async def send(self, control: Control) -> ControlReply | None:
+        """Send one control and account for its reply; None when the avatar is gone."""
+        self._numbers += 1
+        number = self._numbers
+        self._account.on_order(
+            number,
+            control_name(control),
+            action=control.action if isinstance(control, RequestAction) else None,
+            effect=control.effect if isinstance(control, SettleEffect) else "",
+        )
+        if isinstance(control, SayAsOperator):
+            self._account.on_said_by_operator(control.text)
+        if isinstance(control, AnswerApproval) and control.allow:
+            self._account.on_allowed(control.approval_id)
+        reply: ControlReply | None = None
+        try:
+            reply = await self.handle.control(control)
+        except (ResourceClosed, ResourceBroken):
+            await trio.lowlevel.checkpoint()
+        self.replies += 1
+        self._account.on_reply(number, None if reply is None else reply.code)
+        return reply
+
+    async def storm(self, every_s: float, nursery: trio.Nursery) -> None:
+        """Do random things until cancelled; each control is waited for in a task of its own.
+
+        Args:
+            every_s: mean seconds between two deeds.
+            nursery: where the tasks go.
+        """
+        rng = self._rng
+        while True:
+            await trio.sleep(rng.expovariate(1.0 / every_s))
+            for _ in range(rng.choice((1, 1, 1, 2, 6))):
+                control = self._any_control()
+                if control is not None:
+                    nursery.start_soon(self.send, control, name="simulation.order")
+
+    def _any_control(self) -> Control | None:
+        rng = self._rng
+        return rng.choices(_DEEDS, _WEIGHTS)[0](self, rng)
+
+    def act(self, rng: Random) -> Control | None:
+        """Ask for any action at all."""
+        action = wild_action(rng, _Nowhere(self._near))
+        return None if action is None else RequestAction(action=action)
+
+    def answer(self, rng: Random) -> Control | None:
+        """Answer an approval: the newest, or one from long ago, perhaps again."""
+        if not self._approvals:
+            return AnswerApproval(approval_id=ApprovalId("no-such-approval"), allow=True)
+        which = self._approvals[-1] if rng.random() < 0.6 else rng.choice(self._approvals)  # noqa: PLR2004 - mostly new
+        return AnswerApproval(approval_id=ApprovalId(which), allow=rng.random() < 0.7)  # noqa: PLR2004 - mostly yes
+
+    def settle(self, rng: Random) -> Control | None:
+        """Say by hand how something in doubt ended."""
+        effect = rng.choice(self._doubtful) if self._doubtful else "no-such-effect"
+        return SettleEffect(effect=effect, happened=rng.random() < 0.5)  # noqa: PLR2004 - either
+
+    def forget(self, rng: Random) -> Control | None:
+        """Forget somebody."""
+        return ForgetAvatar(avatar_id=rng.choice(self._known))
+
+    def write(self, rng: Random) -> Control | None:
+        """Send somebody an IM."""
+        return RequestAction(action=SendIm(to=rng.choice(self._known), text=f"note {rng.randrange(1000)}"))
+
+    def reload(self, _: Random) -> Control | None:
+        """Put another policy in force, or try one that must be refused."""
+        return ReloadConfig(config_json=self._policies())
+
+    # --- after the storm --------------------------------------------------------------------------
+
+    async def bring_back(self, policy: bytes) -> None:
+        """Undo what an operator can undo, so that the avatar may live again."""
+        await self.send(ReloadConfig(config_json=policy))
+        await self.send(StopTurn())
+        if self.handle.status().gateway.held:
+            await self.send(Release())
+        if self.handle.status().agent is AgentState.PAUSED:
+            await self.send(Resume())
+        elif self.handle.status().link in {LinkState.STOPPED, LinkState.AUTHENTICATION_BLOCKED, LinkState.BACKOFF}:
+            await self.send(Connect())
+
+    async def reach(self, aim: AgentState | LinkState, disconnect: Callable[[], object]) -> None:
+        """Bring the avatar into a state, as far as an operator and a broken line can.
+
+        Args:
+            aim: the state wanted.
+            disconnect: breaks the avatar's connection.
+
+        Cancellation: safe.
+        """
+        if aim is LinkState.PAUSED or aim is AgentState.PAUSED:
+            await self.send(Pause())
+        elif aim is LinkState.STOPPED:
+            await self.send(Disconnect())
+        elif aim in {LinkState.CONNECTING, LinkState.AUTHENTICATION_BLOCKED, LinkState.DEGRADED, AgentState.FAILED}:
+            await self.send(Resume())
+            await self.send(ForceReconnect())
+        elif aim is LinkState.ONLINE:
+            await self.send(Resume())
+            await self.send(Connect())
+        elif aim is LinkState.BACKOFF:
+            disconnect()
+        elif aim is AgentState.STOPPING or aim is LinkState.SHUTTING_DOWN:
+            await self.send(ShutDown())
+            return
+        elif aim is AgentState.STOPPED:
+            await self.handle.shut_down()
+            return
+        if isinstance(aim, LinkState):
+            await self.handle.wait_link(aim)
+        else:
+            await self.handle.wait_agent(aim)
+
+
+Deed = Callable[[Operator, Random], Control | None]
+
+_TABLE: Final[tuple[tuple[Deed, int], ...]] = (
+    (Operator.act, 20),
+    (Operator.answer, 20),
+    (Operator.write, 8),
+    (Operator.settle, 4),
+    (Operator.forget, 2),
+    (Operator.reload, 2),
+    (lambda _, rng: SayAsOperator(text=f"operator speaks {rng.randrange(10**6)}"), 8),
+    (lambda _, __: Hold(), 3),
+    (lambda _, __: Release(), 6),
+    (lambda _, __: Pause(), 1),
+    (lambda _, __: Resume(), 5),
+    (lambda _, __: Connect(), 4),
+    (lambda _, __: Disconnect(), 1),
+    (lambda _, __: ForceReconnect(), 3),
+    (lambda _, __: StopTurn(), 3),
+)
+_DEEDS: Final = tuple(deed for deed, _ in _TABLE)
+_WEIGHTS: Final = tuple(weight for _, weight in _TABLE)

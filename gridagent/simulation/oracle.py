@@ -1,0 +1,512 @@
+"""The judge of a simulated run: sees from outside what was asked, decided, done and said, and finds breaches.
+
+Owns every invariant of Spec: SIM-3 and the account of one avatar's service life that each is checked on.
+Shares no code with what it judges: it imports the vocabulary's values, JSON, and its own brute-force
+rulebook, and is told everything in the one order in which it happened. Its sources are the world (what was
+really done and told), the audit rows and observations as JSON text, the raw policy, and what the
+simulated operator and mind say they asked for.
+
+Invariant: it changes nothing, and what it cannot explain is a violation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from gridagent.actions import Action, EvidenceKind, Say, action_name
+from gridagent.events import GridEvent, event_name
+from gridagent.simulation.rulebook import Ask, Rulebook, Sums
+from gridagent.simulation.views import AuditView, BodyView, ObservationView
+
+__all__ = ("Account", "Oracle", "Violation", "digest_of")
+
+TRACE_LINES: Final = 40
+VIOLATIONS_MAX: Final = 20
+REFERENCE_CHARS: Final = 16
+SETTLED_KEPT_S: Final = 3_700.0
+"""Longer than every window of a simulated policy."""
+STALE_EVIDENCE_S: Final = 90.0
+"""An event can be on its way, or held by a stall, so long; state told so long ago may still confirm."""
+PROPOSALS_KEPT: Final = 20_000
+
+_TOLD_FOR: Final = {
+    EvidenceKind.POSITION: "self_moved",
+    EvidenceKind.POSTURE: "posture_changed",
+    EvidenceKind.ARRIVED: "teleport_finished",
+    EvidenceKind.ANIMATION: "animation_changed",
+    EvidenceKind.FRIENDSHIP: "friend_changed",
+    EvidenceKind.OFFER_CLOSED: "offer_closed",
+    EvidenceKind.GIFT_ANSWERED: "gift_answered",
+    EvidenceKind.OBJECT_GONE: "object_gone",
+    EvidenceKind.AVATAR_GONE: "avatar_left",
+}
+"""Evidence that names a state and no action: the world must have told of such a state."""
+_MONEY: Final = ("pay_avatar", "pay_object")
+_ENDS: Final = ("confirmed", "refused", "in_doubt")
+
+
+class Violation(msgspec.Struct, frozen=True, kw_only=True):
+    """One breach of an invariant."""
+
+    seed: int
+    at_s: float
+    """Simulated seconds since the run began."""
+    avatar: str
+    rule: str
+    detail: str
+    trace: tuple[str, ...]
+    """What happened just before, oldest first."""
+
+
+class Grant(msgspec.Struct, kw_only=True):
+    """One authorised effect."""
+
+    row: AuditView
+    book: Rulebook
+    at: float
+    operators_own: bool
+    provenance: str
+    redeemed_at: float | None = None
+    performed_at: float | None = None
+    balance: int = 0
+    """L$ gained by it."""
+    items: int = 0
+    outcome: str = ""
+    settled_at: float = 0.0
+
+
+class Parked(msgspec.Struct, kw_only=True):
+    """One approval that was asked for."""
+
+    effect: str
+    digest: str
+    until: float
+    allowed_at: float | None = None
+    used: bool = False
+
+
+def digest_of(action: Action) -> str:
+    """Return the SHA-256 of an action's canonical JSON; empty when it has none."""
+    try:
+        fresh = msgspec.json.decode(msgspec.json.encode(action), type=Action)
+    except (msgspec.MsgspecError, ValueError, TypeError, OverflowError, AttributeError):
+        return ""
+    return hashlib.sha256(msgspec.json.encode(fresh, order="deterministic")).hexdigest()
+
+
+class Oracle:
+    """Keeps the accounts of all avatars of one run.
+
+    Args:
+        seed: names the run in every violation.
+        clock: simulated seconds.
+    """
+
+    def __init__(self, *, seed: int, clock: Callable[[], float]) -> None:
+        self.violations: list[Violation] = []  # at most VIOLATIONS_MAX
+        self.checked = 0
+        """Facts that were judged."""
+        self._seed = seed
+        self._clock = clock
+        self._trace: deque[tuple[float, str, str, str]] = deque(maxlen=TRACE_LINES)
+
+    @property
+    def now(self) -> float:
+        """Simulated seconds."""
+        return self._clock()
+
+    def note(self, avatar: str, what: str, detail: str = "") -> None:
+        """Put a line into the trace."""
+        self.checked += 1
+        self._trace.append((self._clock(), avatar, what, detail))
+
+    def breach(self, avatar: str, rule: str, detail: str) -> None:
+        """Record a violation."""
+        if len(self.violations) < VIOLATIONS_MAX:
+            trace = tuple(f"{at:.3f} {who} {what} {said}".rstrip() for at, who, what, said in self._trace)
+            self.violations.append(
+                Violation(
+                    seed=self._seed, at_s=round(self._clock(), 3), avatar=avatar, rule=rule, detail=detail, trace=trace
+                )
+            )
+
+    def new_life(self, avatar: str, *, generation: int) -> Account:
+        """Open the account of one avatar for one run of the service."""
+        return Account(self, avatar, generation)
+
+
+class Account:
+    """What one avatar did in one life of the service.
+
+    Args:
+        oracle: where breaches go.
+        avatar: its key.
+        generation: number of the last generation before this life.
+    """
+
+    def __init__(self, oracle: Oracle, avatar: str, generation: int) -> None:
+        self.generation = generation
+        """Newest generation that was given a backend."""
+        self._oracle = oracle
+        self._avatar = avatar
+        self._books: dict[str, Rulebook] = {}  # one a policy that was in force or offered
+        self._held = False
+        self._grants: dict[str, Grant] = {}  # by effect
+        self._by_reference: dict[str, str] = {}
+        self._parked: dict[str, Parked] = {}
+        self._proposed: dict[tuple[str, str, int, str], str] = {}
+        self._ordered: Counter[str] = Counter()
+        self._settling: set[str] = set()
+        self._sums = Sums()
+        self._rows = 0
+        self._told: dict[str, float] = {}
+        self._references: dict[str, float] = {}
+        self._object_words: deque[str] = deque(maxlen=512)
+        self._waiting: dict[int, str] = {}
+        self._answered: Counter[str] = Counter()
+        self._seen_answers: Counter[str] = Counter()
+        self._closed: Counter[int] = Counter()
+        self._logouts: Counter[int] = Counter()
+        self._settled_seen: Counter[str] = Counter()
+        self._lossless = True
+
+    def _note(self, what: str, detail: str = "") -> None:
+        self._oracle.note(self._avatar, what, detail)
+
+    def breach(self, rule: str, detail: str) -> None:
+        """Record a violation of this avatar's."""
+        self._oracle.breach(self._avatar, rule, detail)
+
+    # --- what was asked for -----------------------------------------------------------------------
+
+    def knows_policy(self, version: str, book: Rulebook) -> None:
+        """Take note of a policy that is, or may come, into force."""
+        self._books[version] = book
+
+    def on_proposed(self, *, who: str, cause: str, ordinal: int, action: Action, provenance: str) -> None:
+        """Take note of what the mind wants, before it is decided."""
+        self._proposed[who, cause, ordinal, digest_of(action)] = provenance
+        if len(self._proposed) > PROPOSALS_KEPT:
+            del self._proposed[next(iter(self._proposed))]
+
+    def on_order(self, number: int, name: str, *, action: Action | None = None, effect: str = "") -> None:
+        """Take note of a control before it is sent."""
+        self._note("control", name)
+        self._waiting[number] = name
+        if action is not None:
+            self._ordered[digest_of(action)] += 1
+        if effect:
+            self._settling.add(effect)
+
+    def on_said_by_operator(self, text: str) -> None:
+        """Take note of words an operator wants spoken, before they are sent."""
+        self._ordered[digest_of(Say(text=text))] += 1
+
+    def on_reply(self, number: int, code: str | None) -> None:
+        """Take note of a control's reply; None means that the avatar was gone before it was taken."""
+        name = self._waiting.pop(number, None)
+        if name is None:
+            self.breach("one reply a control", f"control {number} was answered twice")
+        elif code is not None and code != "stopped":
+            self._answered[name] += 1
+
+    def on_allowed(self, approval_id: str) -> None:
+        """Take note that the operator says yes to an approval, before it is sent."""
+        parked = self._parked.get(approval_id)
+        if parked is not None and parked.allowed_at is None:
+            parked.allowed_at = self._oracle.now
+
+    # --- what was decided -------------------------------------------------------------------------
+
+    def on_row(self, row: AuditView) -> None:
+        """Judge one audit row."""
+        self._rows += 1
+        if row.seq != self._rows:
+            self.breach("audit rows without a gap", f"row {row.seq} came as number {self._rows}")
+            self._rows = row.seq
+        self._note(row.kind, f"{row.code} {row.action} {(row.effect or '')[:8]} gen {row.generation}")
+        if row.kind == "hold":
+            self._held = row.code == "held"
+        elif row.kind == "settlement":
+            self._on_settlement(row)
+        elif row.kind == "decision" and row.code == "authorized":
+            self._on_authorized(row)
+        elif row.kind == "decision" and row.code == "needs_approval":
+            self._on_parked(row)
+
+    def _on_parked(self, row: AuditView) -> None:
+        assert row.approval_id is not None  # noqa: S101 - a row without one is a broken promise and fails the run
+        ttl = self._books[row.policy].policy.approval_ttl_s
+        self._parked.setdefault(
+            row.approval_id, Parked(effect=row.effect or "", digest=row.digest, until=self._oracle.now + ttl)
+        )
+
+    def _on_authorized(self, row: AuditView) -> None:
+        effect = row.effect or ""
+        if self._held:
+            self.breach("nothing is authorised while held", f"{row.action} {effect[:8]}")
+        if row.generation < self.generation:
+            self.breach("no authority for an old generation", f"{row.action} of {row.generation}")
+        if effect in self._grants:
+            self.breach("one authorisation an effect", f"{row.action} {effect[:8]}")
+        if row.cause in self._object_words:
+            self.breach("object text never causes anything", f"{row.action} because of {row.cause}")
+        book = self._books[row.policy]
+        provenance = self._proposed.get((row.who, row.cause, row.ordinal, row.digest))
+        own = row.who == "client:operator" and row.origin == "operator_console" and self._ordered[row.digest] > 0
+        if own:
+            self._ordered[row.digest] -= 1
+        elif provenance is None:
+            self.breach("somebody asked for it", f"{row.action} {row.who} {row.cause} {row.ordinal}")
+        if row.approval_id is not None:
+            self._use_up(row)
+        self._grants[effect] = Grant(
+            row=row, book=book, at=self._oracle.now, operators_own=own, provenance=provenance or "model"
+        )
+        self._by_reference[effect[:REFERENCE_CHARS]] = effect
+
+    def _use_up(self, row: AuditView) -> None:
+        parked = self._parked.get(row.approval_id or "")
+        if parked is None or (parked.effect, parked.digest) != (row.effect, row.digest):
+            self.breach("an approval is for the very action asked", f"{row.action} {row.approval_id}")
+        elif parked.allowed_at is None or parked.allowed_at >= parked.until or self._oracle.now >= parked.until:
+            self.breach("an approval was given in time", f"{row.action} {row.approval_id}")
+        elif parked.used:
+            self.breach("an approval is used once", f"{row.action} {row.approval_id}")
+        else:
+            parked.used = True
+
+    def _on_settlement(self, row: AuditView) -> None:
+        grant = self._grants.get(row.effect or "")
+        if grant is None or row.code not in _ENDS:
+            self.breach("only what was authorised ends", f"{row.code} {row.action}")
+            return
+        by_hand = grant.outcome == "in_doubt" and row.effect in self._settling
+        if grant.outcome and not by_hand:
+            self.breach("one outcome an effect", f"{row.action}: {grant.outcome}, then {row.code}")
+        grant.outcome = row.code
+        grant.settled_at = self._oracle.now
+        if by_hand:
+            return
+        if row.code == "confirmed":
+            self._check_confirmed(grant)
+        elif row.code == "refused" and row.action in _MONEY and grant.balance:
+            self.breach("refused money did not move", f"{row.action}: L$ {grant.balance}")
+        elif row.code == "in_doubt" and grant.redeemed_at is None:
+            self.breach("doubt only about what was sent", row.action)
+
+    def _check_confirmed(self, grant: Grant) -> None:
+        """Judge whether what is said to have happened did."""
+        row = grant.row
+        if grant.redeemed_at is None:
+            self.breach("confirmed means sent", row.action)
+            return
+        told = self._needed_event(grant)
+        if told:
+            if self._told.get(told, -STALE_EVIDENCE_S) < grant.redeemed_at - STALE_EVIDENCE_S:
+                self.breach("confirmed means happened", f"{row.action}: no {told} was told")
+        elif grant.performed_at is None:
+            self.breach("confirmed means happened", f"{row.action} was never performed")
+        elif row.action in _MONEY and grant.balance >= 0:
+            self.breach("confirmed means happened", f"{row.action}: the balance changed by {grant.balance}")
+        elif row.action in {"create_notecard", "create_landmark", "upload_asset"} and grant.items <= 0:
+            self.breach("confirmed means happened", f"{row.action}: nothing came into the inventory")
+        elif row.action in {"say", "emote", "send_im"}:
+            reference = (row.effect or "")[:REFERENCE_CHARS]
+            if reference not in self._references and row.action != "say":
+                self.breach("confirmed means happened", f"{row.action}: the world did not acknowledge it")
+
+    @staticmethod
+    def _needed_event(grant: Grant) -> str:
+        for kind in _STATE_ACTIONS:
+            if grant.row.action in _STATE_ACTIONS[kind]:
+                return _TOLD_FOR[kind]
+        return ""
+
+    # --- what was done ----------------------------------------------------------------------------
+
+    def on_backend(self, generation: int) -> None:
+        """Take note of a new generation's backend."""
+        self._note("generation", str(generation))
+        if generation <= self.generation:
+            self.breach("generations count up", f"{generation} after {self.generation}")
+        self.generation = generation
+
+    def on_redeemed(self, generation: int, effect: str) -> None:
+        """Judge a handle that was honoured."""
+        self._note("redeemed", effect[:8])
+        grant = self._grants.get(effect)
+        if grant is None:
+            self.breach("only what was authorised is honoured", effect[:8])
+            return
+        if grant.redeemed_at is not None:
+            self.breach("a handle is honoured once", f"{grant.row.action} {effect[:8]}")
+        if grant.outcome:
+            self.breach("what has ended is not honoured", f"{grant.row.action}: {grant.outcome}")
+        if not grant.row.generation == generation == self.generation:
+            self.breach(
+                "nothing of an old generation",
+                f"{grant.row.action} of {grant.row.generation} by a backend of {generation}, newest {self.generation}",
+            )
+        if self._oracle.now >= grant.at + grant.book.policy.handle_ttl_s:
+            self.breach("a handle is honoured in time", f"{grant.row.action} after {self._oracle.now - grant.at:.1f} s")
+        grant.redeemed_at = self._oracle.now
+
+    def on_dishonest(self, trick: str) -> None:
+        """Take note that a hostile backend's trick worked."""
+        self.breach("no trick makes a handle", trick)
+
+    def on_performed(self, action: Action, reference: str, *, balance: int, items: int) -> None:
+        """Judge what the world did for the avatar."""
+        name = action_name(action)
+        self._note("performed", f"{name} {reference[:8]}")
+        grant = self._grants.get(self._by_reference.get(reference, ""))
+        if grant is None:
+            self.breach("only what was authorised is done", f"{name} {reference}")
+            return
+        if grant.performed_at is not None:
+            self.breach("an effect is done at most once", f"{name} {reference}")
+        if grant.redeemed_at is None:
+            self.breach("only what was redeemed is done", f"{name} {reference}")
+        if self._held:
+            self.breach("nothing is done while held", f"{name} {reference}")
+        if grant.row.generation != self.generation:
+            self.breach("nothing of an old generation", f"{name} of {grant.row.generation}, newest {self.generation}")
+        if digest_of(action) != grant.row.digest:
+            self.breach("what was authorised is what is done", f"{name} {reference}")
+        grant.performed_at = self._oracle.now
+        grant.balance, grant.items = balance, items
+        self._check_policy(grant, action, name)
+
+    def _check_policy(self, grant: Grant, action: Action, name: str) -> None:
+        row, book = grant.row, grant.book
+        ask = Ask(who=row.who, origin=row.origin or "", capability=action.spec.capability.value, tainted=row.tainted)
+        for reason in book.before_arguments(ask):
+            self.breach("the matrix holds", f"{name} {row.who} {row.origin}: {reason}")
+        own = grant.operators_own
+        for reason in book.with_arguments(ask, name, action, grant.provenance, operators_own=own):
+            self.breach("the rules over arguments hold", f"{name} {row.who} {row.origin}: {reason}")
+        if row.approval_id is None and book.asks(ask, name, action, operators_own=own):
+            self.breach("a person was asked", f"{name} {row.who} {row.origin}")
+        if book.policy.dry_run:
+            self.breach("a dry run does nothing", name)
+        overrun = self._sums.overrun(book, ask, name, action, grant.at)
+        if overrun is not None:
+            self.breach("no budget is overrun", f"{name} {row.who}: {overrun}")
+
+    def on_told(self, event: GridEvent) -> None:
+        """Take note of what the world truly told."""
+        name = event_name(event)
+        self._told[name] = self._oracle.now
+        if name in {"delivered", "chat_heard", "im_received"}:
+            reference: str = getattr(event, "reference", "")
+            if reference:
+                self._references[reference] = self._oracle.now
+                if len(self._references) > PROPOSALS_KEPT:
+                    del self._references[next(iter(self._references))]
+            elif getattr(event, "source").kind.value == "object":  # noqa: B009 - only words have a source here
+                self._object_words.append(getattr(event, "utterance_id"))  # noqa: B009 - as above
+
+    def on_logout(self, generation: int) -> None:
+        """Take note that a backend was told to log out."""
+        self._logouts[generation] += 1
+        if self._logouts[generation] > 1:
+            self.breach("one logout a generation", f"generation {generation}")
+
+    # --- what was said ----------------------------------------------------------------------------
+
+    def on_observed(self, seen: ObservationView) -> None:
+        """Judge one observation of the subscriber that reads at once."""
+        body = seen.body
+        handler = _SAID.get(body.kind)
+        if handler is not None:
+            handler(self, seen, body)
+
+    def on_lag(self) -> None:
+        """The subscriber that reads at once has lost something: what is counted is not exact any more."""
+        self._lossless = False
+
+    def _said_outcome(self, _: ObservationView, body: BodyView) -> None:
+        grant = self._grants.get(body.effect)
+        said = "" if body.outcome is None else body.outcome.outcome
+        if grant is None:
+            self.breach("only what was authorised ends", f"observed {said} of {body.effect[:8]}")
+            return
+        self._settled_seen[body.effect] += 1
+        if self._settled_seen[body.effect] > 1:
+            self.breach("one outcome an effect", f"{grant.row.action} was observed to end twice")
+        if grant.outcome != said and body.effect not in self._settling:
+            self.breach("what is said is what is recorded", f"{grant.row.action}: {said}, recorded {grant.outcome}")
+
+    def _said_control(self, _: ObservationView, body: BodyView) -> None:
+        self._seen_answers[body.control] += 1
+
+    def _said_event(self, seen: ObservationView, body: BodyView) -> None:
+        event = body.event
+        if event is None or not event.text.startswith("canary "):
+            return
+        self._oracle.checked += 1
+        if event.text.split()[1] != str(seen.generation):
+            self.breach("no event of an old generation", f"{event.text} observed in generation {seen.generation}")
+
+    def _said_closed(self, seen: ObservationView, body: BodyView) -> None:
+        self._note("closed", f"gen {seen.generation} {body.cause} logged_out {body.logged_out}")
+        self._closed[seen.generation] += 1
+        if self._closed[seen.generation] > 1:
+            self.breach("a generation ends once", f"generation {seen.generation}")
+        if self._logouts[seen.generation] != int(body.logged_out):
+            self.breach(
+                "a logout that is reported was made",
+                f"generation {seen.generation}: {self._logouts[seen.generation]}, said {body.logged_out}",
+            )
+
+    # --- the end ----------------------------------------------------------------------------------
+
+    def end(self) -> None:
+        """Judge what is left when the service is gone."""
+        for number, name in self._waiting.items():
+            self.breach("one reply a control", f"{name} ({number}) was never answered")
+        open_ = [grant.row.action for grant in self._grants.values() if not grant.outcome]
+        if open_:
+            self.breach("every effect ends", f"{len(open_)} have no outcome: {', '.join(open_[:5])}")
+        for answers in (self._seen_answers, self._answered):
+            del answers["shut_down"]  # the service asks for it on its own, too
+        if self._lossless and self._seen_answers != self._answered:
+            said = {**(self._answered - self._seen_answers), **(self._seen_answers - self._answered)}
+            self.breach("one reply a control", f"replies and observations differ: {said}")
+
+    def tidy(self) -> None:
+        """Drop what no rule asks about any more."""
+        old = self._oracle.now - SETTLED_KEPT_S
+        self._sums.forget_before(old)
+
+
+_STATE_ACTIONS: Final = {
+    EvidenceKind.POSITION: ("turn_to", "walk_to", "follow_avatar", "stop_moving"),
+    EvidenceKind.POSTURE: ("sit_on", "sit_on_ground", "stand_up"),
+    EvidenceKind.ARRIVED: ("teleport_to", "teleport_home"),
+    EvidenceKind.ANIMATION: ("play_animation", "stop_animation"),
+    EvidenceKind.FRIENDSHIP: ("end_friendship",),
+    EvidenceKind.OFFER_CLOSED: (
+        "answer_teleport_offer",
+        "answer_dialog",
+        "answer_permission",
+        "answer_friendship",
+        "answer_inventory_offer",
+    ),
+    EvidenceKind.GIFT_ANSWERED: ("give_item",),
+    EvidenceKind.OBJECT_GONE: ("delete_object", "return_object"),
+    EvidenceKind.AVATAR_GONE: ("eject_avatar",),
+}
+
+_SAID: Final[dict[str, Callable[[Account, ObservationView, BodyView], None]]] = {
+    "outcome": Account._said_outcome,  # noqa: SLF001 - the table belongs to the class
+    "control": Account._said_control,  # noqa: SLF001
+    "event": Account._said_event,  # noqa: SLF001
+    "generation_closed": Account._said_closed,  # noqa: SLF001
+}

@@ -1,0 +1,223 @@
+"""Who and what a simulated run consists of: the world, the avatars, the inspector, and where facts go.
+
+Owns what stays the same over all lives of the service, and the way of every fact to the oracle: audit rows,
+errors, what the world performed, told and let in. Judges nothing. Made by `gridagent.simulation.trial`, used
+by `gridagent.simulation.life`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Final
+
+import msgspec
+import trio
+
+from gridagent.actions import Action, Position
+from gridagent.config.policy import PolicySection, RolesSection
+from gridagent.errors import AuthorityRefused, BackendError
+from gridagent.events import AvatarView, GridEvent, ImReceived, ObjectView
+from gridagent.grid.simulated.avatars import Account as GridAccount
+from gridagent.grid.simulated.avatars import Place
+from gridagent.grid.simulated.inhabitants.casting import Spot
+from gridagent.grid.simulated.inhabitants.owner import OwnerParams
+from gridagent.grid.simulated.scenario_format import Scenario, derived_id
+from gridagent.grid.simulated.sessions import Session
+from gridagent.ids import AvatarId, AvatarKey
+from gridagent.limits import Label
+from gridagent.policy import AuditRecord, Policy
+from gridagent.runtime.ports import Ports
+from gridagent.session import Reloaded
+from gridagent.simulation.bounds import draw_policy
+from gridagent.simulation.counters import Sometimes
+from gridagent.simulation.hostile import HostileError
+from gridagent.simulation.oracle import Oracle
+from gridagent.simulation.rulebook import Rulebook
+from gridagent.simulation.views import decode_row
+from gridagent.simulation.world import Changed, WatchedWorld
+
+__all__ = ("OTHER_ROLES", "Agent", "Near", "Stage")
+
+OTHER_ROLES: Final = b"other roles"
+"""Stands for a configuration that names other avatars, which no reload may take over."""
+_SIBLING_CHANCE: Final = 0.25
+_TRUSTED_MAX: Final = 2
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class Agent:
+    """One avatar of the run: what stays over all lives, and the account and policy of the present one."""
+
+    def __init__(self, stage: Stage, key: AvatarKey, avatar_id: AvatarId, name: str) -> None:
+        self.key = key
+        self.avatar_id = avatar_id
+        self.name = name
+        self.generation = 0
+        """Newest generation of the lives that are over."""
+        self.orders = stage.stream(f"{key}.operator")
+        self.wishes = stage.stream(f"{key}.mind")
+        self.tricks = stage.stream(f"{key}.backend")
+        self.reading = stage.stream(f"{key}.reader")
+        self.account = stage.oracle.new_life(key, generation=0)
+        self.policy = draw_policy(stage.draw)
+
+
+class Near:
+    """What is near an avatar, read from the world itself; implements `gridagent.mind.Surroundings`."""
+
+    __slots__ = ("_avatar_id", "_world")
+
+    def __init__(self, world: WatchedWorld, avatar_id: AvatarId) -> None:
+        self._world = world
+        self._avatar_id = avatar_id
+
+    @property
+    def self_id(self) -> AvatarId | None:
+        """The avatar."""
+        return self._avatar_id
+
+    @property
+    def position(self) -> Position | None:
+        """Where it is; None while it is away."""
+        return self._world.position(self._avatar_id)
+
+    def avatars(self) -> Sequence[AvatarView]:
+        """Who is near."""
+        return self._world.avatars_near(self._avatar_id)
+
+    def objects(self) -> Sequence[ObjectView]:
+        """What is near."""
+        return self._world.objects_near(self._avatar_id)
+
+
+class Stage:
+    """The set of one run; implements `gridagent.simulation.world.WorldWatcher`.
+
+    Args:
+        scenario: the world's scenario.
+        world: built from it.
+        ports: clock, ids and random streams of the run.
+        oracle: judges.
+        sometimes: counts.
+    """
+
+    def __init__(
+        self, scenario: Scenario, world: WatchedWorld, ports: Ports, oracle: Oracle, sometimes: Sometimes
+    ) -> None:
+        self.world = world
+        self.ports = ports
+        self.oracle = oracle
+        self.sometimes = sometimes
+        self.draw = self.stream("bounds")
+        self.inspector = AvatarId(derived_id(scenario.name, "simulation", "inspector"))
+        """Somebody whom the avatars know as an owner, and who asks whether they are well."""
+        self.heard: dict[str, float] = {}
+        """When the inspector last got an IM, by sender."""
+        self.roles = self._roles(scenario)
+        self.agents: tuple[Agent, ...] = self._agents(scenario)
+        self._by_id = {agent.avatar_id: agent for agent in self.agents}
+        self._by_key = {agent.key: agent for agent in self.agents}
+        self._logins: list[Session] = []  # emptied by `judge_logins`
+        world.watch(frozenset(self._by_id), self)
+
+    def stream(self, name: str) -> Random:
+        """Return one of the run's own random streams."""
+        return self.ports.randomness.stream(f"simulation.{name}")
+
+    # --- people -------------------------------------------------------------------------------------
+
+    def _roles(self, scenario: Scenario) -> RolesSection:
+        owners = [scenario.avatar_id(spec) for spec in scenario.avatars if isinstance(spec.character, OwnerParams)]
+        others = [scenario.avatar_id(spec) for spec in scenario.avatars if spec.character is not None]
+        trusted = [each for each in others if each not in owners][:_TRUSTED_MAX]
+        return RolesSection(owners=(*owners, self.inspector), trusted=tuple(trusted))
+
+    def _agents(self, scenario: Scenario) -> tuple[Agent, ...]:
+        world, waiting = self.world, scenario.agents()
+        agents = [
+            Agent(self, AvatarKey(f"agent-{number}"), scenario.avatar_id(spec), spec.name)
+            for number, spec in enumerate(waiting)
+        ]
+        if waiting and self.draw.random() < _SIBLING_CHANCE:
+            start = waiting[0].start
+            sibling = AvatarId(derived_id(scenario.name, "simulation", "sibling"))
+            home = Place(region=start.region, position=_point(start))
+            world.add_avatar(GridAccount(name="Sibling Resident", avatar_id=sibling, home=home, balance=200))
+            agents.append(Agent(self, AvatarKey("sibling"), sibling, "Sibling Resident"))
+        world.add_avatar(GridAccount(name="Ivy Inspector", avatar_id=self.inspector))
+        for agent in agents:
+            world.give(agent.avatar_id, name="Rose", kind="object")
+        return tuple(agents)
+
+    # --- policies -----------------------------------------------------------------------------------
+
+    def policy_of(self, agent: Agent, written: bytes) -> Policy:
+        """Compile a policy for an avatar, and let the oracle read the same text.
+
+        Raises:
+            msgspec.MsgspecError: the text is no policy.
+        """
+        policy = Policy(msgspec.json.decode(written, type=PolicySection), self.roles)
+        agent.account.knows_policy(policy.version, Rulebook(written, _encode(self.roles)))
+        return policy
+
+    def reload(self, agent: Agent, data: bytes) -> Reloaded:
+        """Read a new configuration for one avatar; see `gridagent.session.orders.Reloader`."""
+        if data == OTHER_ROLES:
+            return Reloaded(policy=Policy(None, RolesSection()))
+        try:
+            return Reloaded(policy=self.policy_of(agent, data), refused=("queues.controls",))
+        except msgspec.MsgspecError as error:
+            return Reloaded(problem=str(error))
+
+    # --- facts --------------------------------------------------------------------------------------
+
+    def on_row(self, key: AvatarKey, record: AuditRecord) -> None:
+        """Pass an audit row on, as JSON text."""
+        row = decode_row(_encode(record))
+        self.sometimes.row(row)
+        self._by_key[key].account.on_row(row)
+
+    def on_error(self, code: str, error: BaseException) -> None:
+        """Take note of an error that went to the log."""
+        if code == "backend_fault":
+            self.sometimes.saw("backend_fault")
+        on_purpose = isinstance(error, HostileError | BackendError | AuthorityRefused | TimeoutError)
+        if code == "session_ended" or not on_purpose:
+            self.oracle.breach("service", "no error but those made on purpose", f"{code}: {error!r}")
+
+    def on_performed(self, avatar_id: AvatarId, action: Action, reference: Label, changed: Changed) -> None:
+        """See `WorldWatcher.on_performed`."""
+        self.sometimes.saw("action_performed")
+        if changed.balance < 0:
+            self.sometimes.saw("money_paid")
+        account = self._by_id[avatar_id].account
+        account.on_performed(action, reference, balance=changed.balance, items=changed.items)
+
+    def on_told(self, avatar_id: AvatarId, event: GridEvent) -> None:
+        """See `WorldWatcher.on_told`."""
+        self._by_id[avatar_id].account.on_told(event)
+
+    def on_login(self, session: Session) -> None:
+        """See `WorldWatcher.on_login`."""
+        self.oracle.note(self._by_id[session.avatar_id].key, "login", str(session.number))
+        self._logins.append(session)
+
+    def on_inspector_event(self, event: GridEvent) -> None:
+        """Take note of who writes to the inspector."""
+        if isinstance(event, ImReceived):
+            self.heard[event.source.id] = trio.current_time()
+
+    def judge_logins(self) -> None:
+        """Hold every login since the last time to exactly one logout (Spec: SUP-9)."""
+        for session in self._logins:
+            if session.logouts != 1:
+                self._by_id[session.avatar_id].account.breach(
+                    "one logout a login", f"login {session.number} at {session.began_at:.3f} s: {session.logouts}"
+                )
+        self._logins.clear()
+
+
+def _point(spot: Spot) -> Position:
+    return Position(x=spot.x, y=spot.y, z=spot.z)

@@ -1,0 +1,144 @@
+"""One seed, one run: the whole service in a simulated world where everything goes wrong (Spec: SIM-3).
+
+Owns the run: a world from a scenario, and one life of the service after another in it, long ones with a
+storm and a calm, short ones for the shutdown of their states. Decides nothing about right and wrong: that is
+the oracle's. `run_trial` is called by the command, by the process runner and by tests.
+
+Invariant: everything follows from scenario, seed and length; the same three take the same steps (Spec: SIM-2).
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+import trio
+
+from gridagent.errors import OperatorError
+from gridagent.grid.simulated.grid import open_simulated_grid
+from gridagent.grid.simulated.scenario_build import build_world
+from gridagent.grid.simulated.scenario_format import Scenario
+from gridagent.grid.simulated.scenario_timeline import set_timeline
+from gridagent.observations import AgentState, LinkState
+from gridagent.runtime.deterministic import run_deterministic, simulated_ports
+from gridagent.simulation.counters import Sometimes
+from gridagent.simulation.life import ENDINGS, Aim, Life
+from gridagent.simulation.oracle import Oracle, Violation
+from gridagent.simulation.stage import Stage
+from gridagent.simulation.world import WatchedWorld
+
+__all__ = ("TrialResult", "run_trial")
+
+_AIMS: Final[tuple[Aim, ...]] = (
+    AgentState.STARTING,
+    LinkState.ONLINE,
+    LinkState.BACKOFF,
+    LinkState.SHUTTING_DOWN,
+    LinkState.AUTHENTICATION_BLOCKED,
+    LinkState.CONNECTING,
+    AgentState.FAILED,
+    LinkState.PAUSED,
+    LinkState.DEGRADED,
+    LinkState.STOPPED,
+    AgentState.STOPPED,
+)
+_SHORT_S: Final = (5.0, 60.0)
+_LONG_S: Final = (240.0, 900.0)
+_SHORT_LIVES: Final = 2
+"""Short lives after each long one."""
+
+
+class TrialResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What one seed came to."""
+
+    seed: int
+    hours: float
+    steps: int
+    step_hash: str
+    violations: tuple[Violation, ...]
+    sometimes: dict[str, int]
+    checked: int
+    """Facts the oracle judged."""
+    lives: int
+    """Times the service was started."""
+
+
+def run_trial(
+    scenario: Scenario, seed: int, hours: float, *, on_progress: Callable[[float], None] | None = None
+) -> TrialResult:
+    """Run one seed.
+
+    Args:
+        scenario: the world.
+        seed: decides everything else.
+        hours: simulated hours.
+        on_progress: told the simulated hours that have passed, after each life of the service.
+
+    Raises:
+        OperatorError: the scenario has no account for an agent.
+    """
+    if not scenario.agents():
+        raise OperatorError(f"scenario {scenario.name} has no avatar without a character; add one for the agent")
+    trial = _Trial(scenario, seed, hours, on_progress)
+    run = run_deterministic(trial.run, seed=f"simulate/{scenario.name}/{seed}")
+    return TrialResult(
+        seed=seed,
+        hours=hours,
+        steps=run.steps,
+        step_hash=run.step_hash,
+        violations=tuple(trial.oracle.violations),
+        sometimes=trial.sometimes.snapshot(),
+        checked=trial.oracle.checked,
+        lives=trial.lives,
+    )
+
+
+class _Trial:
+    def __init__(
+        self, scenario: Scenario, seed: int, hours: float, on_progress: Callable[[float], None] | None
+    ) -> None:
+        self.sometimes = Sometimes()
+        self.oracle = Oracle(seed=seed, clock=trio.current_time)
+        self.lives = 0
+        self._scenario = scenario
+        self._until = hours * 3600.0
+        self._on_progress = on_progress
+        self._ports = simulated_ports(f"{scenario.name}/{seed}")
+        self._aims: list[Aim] = list(_AIMS)
+
+    async def run(self) -> None:
+        """Live one life of the service after another until the time is up."""
+        scenario, ports = self._scenario, self._ports
+        rng = ports.randomness.stream("simulation.world")
+        world = build_world(scenario, rng=rng, ids=ports.ids.uuid, make=WatchedWorld)
+        assert isinstance(world, WatchedWorld)  # noqa: S101 - it was made so
+        stage = Stage(scenario, world, ports, self.oracle, self.sometimes)
+        stage.draw.shuffle(self._aims)
+        async with open_simulated_grid(world, ports=ports) as grid:
+            set_timeline(scenario, world, grid.hands, now=grid.now())
+            while (now := trio.current_time()) < self._until:
+                long = self.lives % (_SHORT_LIVES + 1) == 0
+                aim = self._next_aim(long=long)
+                storm_s = stage.draw.uniform(*(_LONG_S if long else _SHORT_S))
+                self.lives += 1
+                await Life(
+                    stage,
+                    grid,
+                    lasts_s=0.0 if aim is AgentState.STARTING else min(storm_s, self._until - now),
+                    calm=long,
+                    aim=aim,
+                    ending=stage.draw.choice(ENDINGS),
+                ).live()
+                gc.collect()  # here, where nothing waits for a finaliser, and at the same step in every run
+                if self._on_progress is not None:
+                    self._on_progress(min(trio.current_time(), self._until) / 3600.0)
+            self.sometimes.faults(grid.counts.snapshot())
+
+    def _next_aim(self, *, long: bool) -> Aim:
+        """Take the state whose turn it is; nobody is starting any more after a storm."""
+        which = -2 if long and self._aims[-1] is AgentState.STARTING else -1
+        aim = self._aims.pop(which)
+        self._aims.insert(0, aim)
+        return aim
