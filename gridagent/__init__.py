@@ -9,14 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gridagent.cli.embedding import open_service as open_service
+    from gridagent.cli.embedding import open_simulation as open_simulation
     from gridagent.service import Service as Service
-    from gridagent.service import open_service as open_service
 
 __version__ = "0.1.0"
 
-__all__ = ("Service", "__version__", "open_service")
+__all__ = ("Service", "__version__", "open_service", "open_simulation")
 
-_LAZY = {"Service": "gridagent.service", "open_service": "gridagent.service"}
+_LAZY = {
+    "Service": "gridagent.service",
+    "open_service": "gridagent.cli.embedding",
+    "open_simulation": "gridagent.cli.embedding",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -186,7 +187,8 @@ class ControlServer:
         finally:
             self.statistics.slow += connection.slow
             self._places.pop(id(connection), None)
-            await trio.aclose_forcefully(stream)
+            with suppress(trio.BrokenResourceError):  # some streams say goodbye while they close
+                await trio.aclose_forcefully(stream)
 
     def _take_place(self, connection: _Connection) -> bool:
         if len(self._places) >= self.limits.connections_max:
