@@ -13,7 +13,7 @@ from pathlib import Path
 ALL = 95.0
 WHOLE = (
     *(f"gridagent/{name}.py" for name in ("errors", "ids", "limits", "state_table", "actions", "events")),
-    *(f"gridagent/{name}.py" for name in ("authority", "controls", "observations", "mind")),
+    *(f"gridagent/{name}.py" for name in ("authority", "controls", "observations", "mind", "language")),
     *(f"gridagent/{room}/" for room in ("policy", "tools", "turn", "conversation", "memory", "presence", "goals")),
     *(f"live_grid/{name}.py" for name in ("addresses", "errors", "limits", "state_table")),
     *(f"live_grid/{core}/" for core in ("packet", "circuit", "messages", "llsd", "login", "event_queue", "caps")),

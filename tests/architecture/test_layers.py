@@ -13,7 +13,18 @@ import pytest
 from tests.architecture.source_tree import ROOT
 
 PURE = ("conversation", "goals", "memory", "mind", "policy", "presence", "tools", "turn")
-WORDS = ("actions", "authority", "controls", "errors", "events", "ids", "limits", "observations", "state_table")
+WORDS = (
+    "actions",
+    "authority",
+    "controls",
+    "errors",
+    "events",
+    "ids",
+    "language",
+    "limits",
+    "observations",
+    "state_table",
+)
 MECHANISM = ("observability", "runtime")
 SHELLS = ("backend", "io", "simulator")
 MEETS_GRIDAGENT = ("backend", "simulator")
