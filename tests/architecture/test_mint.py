@@ -15,7 +15,7 @@ REDEEMERS: dict[str, str] = {
     # path → why a handle is used up there, once
     "gridagent/session/actor.py": "gives a backend its `redeem`, bound to the generation and the clock",
     "gridagent/grid/puppet.py": "the backend that tests drive by hand",
-    "gridagent/simulation/hostile.py": "the adversary of a simulation, which hands in used and forged handles",
+    "gridagent/simulation/hostile.py": "the adversary of a simulation, which tells the account of each use",
     "gridagent/grid/simulated/backend.py": "the simulated backend's one `apply`",
 }
 NAMES = frozenset({HANDLE, "gridagent.policy.AuthorizedAction"})
