@@ -304,7 +304,7 @@ class BudgetBook:
         marks = []
         for line, amount, used, window in bill:
             if window is None:
-                window = _window_of(account if line.per is BudgetScope.PRINCIPAL else receiver, line, at)  # noqa: PLW2901
+                window = _open_window(account if line.per is BudgetScope.PRINCIPAL else receiver, line, at)  # noqa: PLW2901
             window.add(amount)
             marks.append(line.mark(used, used + amount))
         return tuple(marks)
@@ -359,18 +359,16 @@ class BudgetBook:
         pool = self._peers if line.per is BudgetScope.PEER else self._pools[self._pool_of(key)]
         if key not in pool.accounts and not pool.has_room(at):
             raise LimitExceeded("principals in stored budgets", allowed=BUDGET_PRINCIPALS_MAX)
-        return _window_of(pool.touch(key, at), line, 0)
+        return _open_window(pool.touch(key, at), line, 0)
 
 
 _NOBODY: Final = _Account()
 _ADDED_UP: Final = frozenset({BudgetScope.GLOBAL, BudgetScope.STRANGERS})
 
 
-def _window_of(account: _Account, line: _Line, at: int) -> Window:
-    window = account.windows.get(line.index)
-    if window is None:
-        window = account.windows[line.index] = Window(line.window_s)
-        window.used(at)
+def _open_window(account: _Account, line: _Line, at: int) -> Window:
+    window = account.windows[line.index] = Window(line.window_s)
+    window.used(at)
     return window
 
 
