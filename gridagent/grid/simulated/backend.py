@@ -4,7 +4,7 @@ Owns the way of events from the world (which calls and does not wait) to the ses
 wait), and of actions with their evidence. Every action is redeemed and performed without an await in
 between (Spec: POL-1); then its evidence is waited for, and what confirms it goes to the sink as well
 (Spec: EFX-1, SUP-12). Made by `SimulatedGrid.backend_factory`. Invariant: every handle that was redeemed
-gets exactly one outcome, and at most `GRID_EVENT_QUEUE_MAX` events wait for the sink.
+gets exactly one outcome, and at most `SimulatedGrid.events_max` events wait for the sink.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class SimulatedBackend:
         self._redeem = redeem
         self._link: Link | None = None
         self._cause: DisconnectCause | None = None
-        self._buffer = EventBuffer()
+        self._buffer = EventBuffer(grid.events_max)
         self._wake = trio.Event()
         self._waits: list[_Wait] = []  # bounded in `apply`
         self._context = EvidenceContext(me=avatar_id, where=self._where)

@@ -24,6 +24,7 @@ from gridagent.grid.simulated.link import KICK_REASON, Link
 from gridagent.grid.simulated.sessions import OnEnd, OnEvent
 from gridagent.grid.simulated.world import World
 from gridagent.ids import AvatarId, Generation
+from gridagent.limits import GRID_EVENT_QUEUE_MAX
 from gridagent.runtime.ports import Clock, Ports
 
 __all__ = ("Hands", "SimulatedGrid", "open_simulated_grid")
@@ -35,13 +36,15 @@ _SHORTEST_FLOOD_S: Final = 0.1
 class SimulatedGrid:
     """A running simulated grid; made by `open_simulated_grid`."""
 
-    __slots__ = ("_clock", "_faults", "_links", "_streams", "_wake", "counts", "world")
+    __slots__ = ("_clock", "_faults", "_links", "_streams", "_wake", "counts", "events_max", "world")
 
     def __init__(self, world: World, clock: Clock, faults: Faults) -> None:
         self.world = world
         """The world itself, for reading and for building while it runs; pass ``now()`` where it asks."""
         self.counts = FaultCounts()
         """How often each fault really happened."""
+        self.events_max = GRID_EVENT_QUEUE_MAX
+        """Events that may wait between a connection and its session, for connections made from now on."""
         self._clock = clock
         self._faults = faults
         self._links: dict[AvatarId, Link] = {}  # one an avatar

@@ -18,7 +18,7 @@ from typing import Final
 
 from gridagent.actions import Action, AnswerTeleportOffer, PayAvatar, PayObject, Position, TeleportHome, TeleportTo
 from gridagent.errors import BackendError
-from gridagent.events import ActionRefused, DisconnectCause, GridEvent, TeleportFailed
+from gridagent.events import ActionRefused, DisconnectCause, GridEvent, TeleportFailed, TransportUp
 from gridagent.grid.evidence import EvidenceContext, judge
 from gridagent.grid.simulated.buffer import EventBuffer, EventClass, class_of
 from gridagent.grid.simulated.faults import FLOOD_PER_S_MAX, FaultCounts, FaultKind, Faults
@@ -252,6 +252,11 @@ class Link:
     def _send(self, event: GridEvent) -> None:
         """Put an event on its way."""
         now = self._world.now
+        if isinstance(event, TransportUp):
+            # It stands for the answer to the login, whose way has been waited for: whoever is logged in
+            # must know it at once, or a login that is cut off here would never be logged out.
+            self._land(event)
+            return
         shortest, longest = self._faults.latency_s
         late = self._strikes(self._faults.event_reordered)
         if longest <= 0 and not late and self._last_due <= now:

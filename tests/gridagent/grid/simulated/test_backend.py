@@ -461,6 +461,37 @@ async def test_a_buffer_full_of_what_may_not_be_shed_ends_the_connection(autojum
     assert grid.counts[FaultKind.OVERFLOW] == 1
 
 
+async def test_a_login_cut_off_on_a_slow_line_is_known_to_the_session(autojump_clock) -> None:
+    """However long events take: a session that is cut off right after the login knows that it must log out.
+
+    Spec: SUP-9
+    """
+    async with open_simulated_grid(a_world(), ports=PORTS, faults=Faults(latency_s=(3.0, 3.0))) as grid:
+        client = Client(grid)
+        with trio.move_on_after(2.0):
+            await client.run()
+        assert client.sink.names() == ["transport_up"]
+
+
+async def test_the_buffer_is_as_long_as_the_grid_was_told(autojump_clock) -> None:
+    """Words beyond the bound are shed and told as shed, for connections made from then on.
+
+    Spec: BND-1
+    """
+    async with open_simulated_grid(a_world(), ports=PORTS) as grid, trio.open_nursery() as nursery:
+        grid.events_max = 16
+        client = Client(grid)
+        nursery.start_soon(client.run)
+        await trio.sleep(2.0)
+        client.sink.gate = trio.Event()
+        assert grid.flood(ME, 100.0, 1.0)
+        await trio.sleep(3.0)
+        client.sink.gate.set()
+        await trio.sleep(1.0)
+        nursery.cancel_scope.cancel()
+    assert "events_shed" in client.sink.names()
+
+
 async def test_too_many_waiting_actions_are_refused_unsent(autojump_clock) -> None:
     """One more action than may wait at once is refused, and nothing is sent for it.
 
