@@ -57,12 +57,18 @@ class Hostility(msgspec.Struct, kw_only=True):
     crash: float = 0.02
     sick: float = 0.3
     slow_logout: float = 0.2
+    ambush: float = 0.1
+    """Ask the operator to end the connection while a bundle of events is on its way."""
     canary_every_s: float = 20.0
 
     def calm(self) -> None:
         """Do no harm from now on."""
         self.replay = self.forge = self.late = self.keep = self.fail = 0.0
-        self.crash = self.sick = self.slow_logout = 0.0
+        self.crash = self.sick = self.slow_logout = self.ambush = 0.0
+
+
+def _nothing() -> None:
+    """Have nobody to ask."""
 
 
 class HostileFactory:
@@ -89,6 +95,8 @@ class HostileFactory:
         """Let every backend break as soon as it runs."""
         self.fall_ill = False
         """Let a part of every new connection fall ill and stay so."""
+        self.on_ambush: Callable[[], None] = _nothing
+        """Called where events and a control are to race; set by whoever has an operator."""
         self._inner = inner
         self._account = account
         self._rng = rng
@@ -188,6 +196,8 @@ class _Sink:
             factory = self._factory
             self._next_at = now + factory.hostility.canary_every_s
             mixed += [AlertShown(text=f"canary {self._generation} {n}") for n in range(factory.rng.choice((1, 1, 20)))]
+            if factory.strikes(factory.hostility.ambush):
+                factory.on_ambush()
         if any(isinstance(event, BackendReady) for event in events):
             mixed += self._sickness()
         await self._inner.send_many(mixed)

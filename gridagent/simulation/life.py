@@ -17,11 +17,13 @@ from typing import Final
 import trio
 
 from gridagent.actions import SendIm
+from gridagent.controls import ForceReconnect
 from gridagent.errors import BackendError
 from gridagent.events import DisconnectCause
 from gridagent.grid.simulated.faults import Faults
 from gridagent.grid.simulated.grid import SimulatedGrid
 from gridagent.ids import AvatarId
+from gridagent.limits import GRID_EVENT_QUEUE_MAX
 from gridagent.observations import AgentState, LinkState
 from gridagent.presence import ReflexMind
 from gridagent.service import AuditTrail, AvatarSpec, Service, open_service
@@ -48,6 +50,7 @@ _LOOK_EVERY_S: Final = 30.0
 _ASK_EVERY_S: Final = 3.0
 _MOODS_S: Final = (5.0, 20.0, 60.0)
 _WISHES: Final = (0.0, 0.05, 0.2)
+_EVENTS_MAX: Final = (24, 64, GRID_EVENT_QUEUE_MAX, GRID_EVENT_QUEUE_MAX)
 _VERY_HOSTILE: Final = 0.2
 
 
@@ -88,6 +91,7 @@ class Life:
         stage = self._stage
         before = _count_tasks()
         self._grid.set_faults(draw_faults(stage.draw, wild=self._lasts_s > 0))
+        self._grid.events_max = stage.draw.choice(_EVENTS_MAX)
         specs = [self._spec(agent) for agent in stage.agents]
         audit = AuditTrail(stage.on_row, keep=1)
         with trio.CancelScope() as patience:
@@ -166,6 +170,9 @@ class Life:
             policies=partial(self._another_policy, agent),
             known=(stage.inspector, *(each.avatar_id for each in stage.agents)),
         )
+        part.backend.on_ambush = partial(
+            outer.start_soon, part.operator.send, ForceReconnect(), name="simulation.ambush"
+        )
         quick, slow = handle.observe("oracle"), handle.observe("slow", limit=stage.draw.choice((1, 3, 16)))
         counts, account = stage.sometimes, agent.account
         outer.start_soon(watch_at_once, quick, account, counts, part.operator, name="simulation.watch")
@@ -194,6 +201,7 @@ class Life:
         """Let every fault stop; then each avatar must be back and answer (Spec: SIM-4)."""
         stage = self._stage
         self._grid.calm()
+        self._grid.events_max = GRID_EVENT_QUEUE_MAX
         for part in self._parts:
             part.backend.hostility.calm()
             part.mind.chance = 0.0

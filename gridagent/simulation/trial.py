@@ -48,6 +48,8 @@ _SHORT_S: Final = (5.0, 60.0)
 _LONG_S: Final = (240.0, 900.0)
 _SHORT_LIVES: Final = 2
 """Short lives after each long one."""
+_COLLECT_EVERY_S: Final = 3_600.0
+"""The collector is off while a seeded run lasts; a pass costs as much as some minutes of simulation."""
 
 
 class TrialResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,6 +109,7 @@ class _Trial:
         self._on_progress = on_progress
         self._ports = simulated_ports(f"{scenario.name}/{seed}")
         self._aims: list[Aim] = list(_AIMS)
+        self._collect_at = _COLLECT_EVERY_S
 
     async def run(self) -> None:
         """Live one life of the service after another until the time is up."""
@@ -131,10 +134,16 @@ class _Trial:
                     aim=aim,
                     ending=stage.draw.choice(ENDINGS),
                 ).live()
-                gc.collect()  # here, where nothing waits for a finaliser, and at the same step in every run
+                self._collect(trio.current_time())
                 if self._on_progress is not None:
                     self._on_progress(min(trio.current_time(), self._until) / 3600.0)
             self.sometimes.faults(grid.counts.snapshot())
+
+    def _collect(self, now: float) -> None:
+        """Collect garbage now and then: between two lives nothing waits for a finaliser, so no step changes."""
+        if now >= self._collect_at:
+            self._collect_at = now + _COLLECT_EVERY_S
+            gc.collect()
 
     def _next_aim(self, *, long: bool) -> Aim:
         """Take the state whose turn it is; nobody is starting any more after a storm."""
