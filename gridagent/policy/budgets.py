@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 import msgspec
@@ -77,6 +78,12 @@ class Short(msgspec.Struct, frozen=True):
     marks: tuple[BudgetMark, ...] = ()
 
 
+@lru_cache(maxsize=1_024)
+def _spent(meter: Meter, per: BudgetScope, window_s: int) -> Denied:
+    """Return the refusal of one budget; avatars under one policy share it."""
+    return Denied(code=DenialCode.BUDGET_SPENT, rule=f"budget.{meter.value}.{per.value}.{window_s}s")
+
+
 class _Line:
     """One budget of the policy; ``window`` counts where everybody is added up."""
 
@@ -89,9 +96,7 @@ class _Line:
         self.window_s = budget.window_s
         self.index = index
         self.window = Window(budget.window_s)
-        self.denied = Denied(
-            code=DenialCode.BUDGET_SPENT, rule=f"budget.{meter.value}.{budget.per.value}.{budget.window_s}s"
-        )
+        self.denied = _spent(meter, budget.per, budget.window_s)
 
     def mark(self, before: int, after: int) -> BudgetMark:
         return BudgetMark(self.meter, self.per, self.window_s, before, after, self.limit)

@@ -55,14 +55,14 @@ class BudgetClock:
 class Window:
     """A count over the last ``window_s`` seconds.
 
-    Bounds: `BUCKETS` + 1 integers.
+    Bounds: `BUCKETS` + 1 integers, made with the first use: an idle avatar holds none.
     """
 
     __slots__ = ("_counts", "_head", "_total", "_width")
 
     def __init__(self, window_s: int) -> None:
         self._width = -(-window_s * MICROSECONDS // BUCKETS)
-        self._counts = [0] * (BUCKETS + 1)
+        self._counts: list[int] = []
         self._head = 0
         self._total = 0
 
@@ -74,28 +74,30 @@ class Window:
         """
         bucket = at // self._width
         if bucket != self._head:
-            self._roll(bucket)
+            if self._total:
+                self._roll(bucket)
+            self._head = bucket
         return self._total
 
     def add(self, amount: int) -> None:
         """Count ``amount`` at the moment `used` was last asked for."""
+        if not self._total:
+            self._counts = [0] * (BUCKETS + 1)
         self._counts[self._head % (BUCKETS + 1)] += amount
         self._total += amount
 
     def _roll(self, bucket: int) -> None:
         if bucket - self._head > BUCKETS:
-            self._counts = [0] * (BUCKETS + 1)
             self._total = 0
-        else:
-            for passed in range(self._head + 1, bucket + 1):
-                slot = passed % (BUCKETS + 1)
-                self._total -= self._counts[slot]
-                self._counts[slot] = 0
-        self._head = bucket
+            return
+        for passed in range(self._head + 1, bucket + 1):
+            slot = passed % (BUCKETS + 1)
+            self._total -= self._counts[slot]
+            self._counts[slot] = 0
 
     def buckets(self) -> Iterator[tuple[int, int]]:
         """Yield the last microsecond of each bucket in use, oldest first, and what is in it."""
-        for bucket in range(max(0, self._head - BUCKETS), self._head + 1):
+        for bucket in range(max(0, self._head - BUCKETS), self._head + 1) if self._total else ():
             amount = self._counts[bucket % (BUCKETS + 1)]
             if amount:
                 yield (bucket + 1) * self._width - 1, amount
