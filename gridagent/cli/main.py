@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from gridagent.cli.remote import Reach
-    from gridagent.cli.run import Leave
+    from gridagent.cli.run import Process
 
 __all__ = ("main",)
 
@@ -34,7 +34,7 @@ CONFIG_VARIABLE: Final = "GRIDAGENT_CONFIG"
 class Context:
     """What a command is given: its arguments, the process's streams and its environment."""
 
-    __slots__ = ("arguments", "environ", "leave", "stderr", "stdin", "stdout")
+    __slots__ = ("arguments", "environ", "process", "stderr", "stdin", "stdout")
 
     def __init__(
         self,
@@ -44,14 +44,14 @@ class Context:
         stdout: TextIO,
         stderr: TextIO,
         environ: Mapping[str, str],
-        leave: Leave | None,
+        process: Process | None,
     ) -> None:
         self.arguments = arguments
         self.stdin = stdin
         self.stdout = stdout
         self.stderr = stderr
         self.environ = environ
-        self.leave = leave
+        self.process = process
 
     @property
     def config(self) -> Path | None:
@@ -72,7 +72,7 @@ def main(
     stdout: TextIO | None = None,
     stderr: TextIO | None = None,
     environ: Mapping[str, str],
-    leave: Leave | None = None,
+    process: Process | None = None,
 ) -> int:
     """Perform one command line.
 
@@ -82,7 +82,7 @@ def main(
         stdout: where answers go.
         stderr: where problems go.
         environ: the environment.
-        leave: how ``run`` ends the process at a second signal.
+        process: what ``run`` takes from the process; None takes the real thing.
 
     Returns:
         The exit code.
@@ -95,7 +95,7 @@ def main(
         return ExitCode.USAGE
     except SystemExit:  # argparse leaves so after --help and --version
         return ExitCode.OK
-    context = Context(arguments, stdin=stdin, stdout=out, stderr=err, environ=environ, leave=leave)
+    context = Context(arguments, stdin=stdin, stdout=out, stderr=err, environ=environ, process=process)
     try:
         return _COMMANDS[arguments.command](context)
     except BaseException as error:  # noqa: BLE001 - the top: every error becomes a sentence and a code here
@@ -168,7 +168,7 @@ def _complain(stderr: TextIO, sentence: str) -> None:
 
 
 def _run(context: Context) -> int:
-    from gridagent.cli.run import RunOptions, Streams, leave_at_once, run_command  # noqa: PLC0415 - on use
+    from gridagent.cli.run import RunOptions, Streams, run_command  # noqa: PLC0415 - on use
 
     given = context.arguments
     options = RunOptions(
@@ -181,7 +181,7 @@ def _run(context: Context) -> int:
         plain=given.plain,
     )
     streams = Streams(stdin=context.stdin, stdout=context.stdout, stderr=context.stderr)
-    return run_command(options, streams, context.environ, leave=context.leave or leave_at_once)
+    return run_command(options, streams, context.environ, process=context.process)
 
 
 def _check_config(context: Context) -> int:

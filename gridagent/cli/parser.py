@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ("build_parser", "duration")
 
 DURATION_MAX_S: Final = 365 * 24 * 3600.0
-_DURATION: Final = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)")
+_DURATION: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)(ms|s|m|h|d)")
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 

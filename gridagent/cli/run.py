@@ -48,7 +48,7 @@ from gridagent.runtime.system import system_ports
 from gridagent.service import AuditTrail
 from gridagent.service.api import SessionHandle
 
-__all__ = ("Ending", "RunOptions", "Streams", "run_command")
+__all__ = ("Ending", "Process", "RunOptions", "Streams", "run_command")
 
 WITHOUT_TERMINAL_S: Final = 60.0
 """How long it runs when nobody watches and nobody said how long."""
@@ -101,8 +101,18 @@ def leave_at_once(code: int) -> NoReturn:
     os._exit(code)
 
 
+@attrs.frozen(kw_only=True)
+class Process:
+    """What a run takes from its process; tests put their own in its place."""
+
+    leave: Leave = leave_at_once
+    """Ends the process at a second signal."""
+    clock: trio.abc.Clock | None = None
+    """By which the run's seconds pass; None is the kernel's."""
+
+
 def run_command(
-    options: RunOptions, streams: Streams, environ: Mapping[str, str], *, leave: Leave = leave_at_once
+    options: RunOptions, streams: Streams, environ: Mapping[str, str], *, process: Process | None = None
 ) -> ExitCode:
     """Run avatars until there is a reason to end.
 
@@ -110,13 +120,14 @@ def run_command(
         options: what the command line says.
         streams: what the process was given.
         environ: the environment.
-        leave: ends the process at a second signal.
+        process: what is taken from the process; None takes the real thing.
 
     Raises:
         ConfigError: the configuration, or a file it names, cannot be used.
         OperatorError: the scenario or a directory cannot be used.
         AlreadyRunning: another service holds the directory or an avatar.
     """
+    process = process or Process()
     loaded = load_config_and_secrets(options.config, environ)
     prepared = prepare(loaded.config, scenario=options.scenario, seed=options.seed, demonstrate=options.config is None)
     config = prepared.config
@@ -145,9 +156,9 @@ def run_command(
             directory=directory,
             log=log,
             log_place=shown(str(paths.log_file)) if to_file else "this terminal's error output",
-            leave=leave,
+            leave=process.leave,
         )
-        return trio.run(run.main)
+        return trio.run(run.main, clock=process.clock)
 
 
 class _Run:

@@ -23,6 +23,7 @@ __all__ = ("Scene", "Stamped", "plain_line", "summary")
 
 LINES_KEPT: Final = 200
 NEAR_MAX: Final = 256
+_NEAR_NAME_MAX: Final = 18
 
 
 class Stamped(msgspec.Struct, frozen=True):
@@ -86,7 +87,7 @@ class Scene:
     def near(self, avatar: str) -> list[str]:
         """Return who is near an avatar, nearest first, as they are shown."""
         views = sorted(self._near.get(avatar, {}).values(), key=lambda view: (view.distance_m, view.avatar_id))
-        return [f"{self.people.named(view.avatar_id)} {view.distance_m:.0f} m" for view in views]
+        return [f"{view.distance_m:3.0f} m {self.people.named(view.avatar_id, _NEAR_NAME_MAX)}" for view in views]
 
     def gauges(self, status: SessionStatus) -> list[tuple[str, int, int]]:
         """Return name, use and limit of every queue, and of every budget that is in use."""

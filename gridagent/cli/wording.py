@@ -22,6 +22,7 @@ from gridagent.actions import Confirmed, InDoubt, Outcome, Refused
 from gridagent.authority import DenialCode, Origin
 from gridagent.cli.safe_text import shown
 from gridagent.ids import NIL_UUID
+from gridagent.limits import clip
 
 __all__ = ("Line", "People", "Tone", "denial_in_words", "in_words", "rule_in_words", "seconds_in_words")
 
@@ -73,27 +74,32 @@ class People:
         """Remember a name."""
         if uuid == NIL_UUID or not name:
             return
-        self._names[uuid] = shown(name, _NAME_MAX)
+        self._names[uuid] = _unmarked(name)
         self._names.move_to_end(uuid)
         while len(self._names) > _PEOPLE_MAX:
             self._names.popitem(last=False)
 
-    def named(self, uuid: str) -> str:
+    def named(self, uuid: str, most: int = _NAME_MAX) -> str:
         """Return how somebody is shown: name, then role; of a stranger without a name, the UUID's beginning."""
         if uuid.startswith("client:"):
-            return f"the {shown(uuid.removeprefix('client:'), _NAME_MAX)}"
-        name = self._names.get(uuid) or f"somebody ({shown(uuid, 8)})"
+            return f"the {_unmarked(uuid.removeprefix('client:'))}"
+        name = clip(self._names.get(uuid) or f"somebody ({shown(uuid, 8)})", most)
         role = self._roles.get(uuid)
         return name if role is None else f"{name} [{role}]"
 
     def speaker(self, source: seen.Speaker) -> str:
         """Return how a speaker is shown; an object is called one, whatever its name says."""
         if source.kind is seen.SpeakerKind.OBJECT:
-            return f"object '{shown(source.name, _NAME_MAX)}'"
+            return f"object '{_unmarked(source.name)}'"
         if source.kind is seen.SpeakerKind.SYSTEM:
             return "the grid"
         self.meet(source.id, source.name)
         return self.named(source.id)
+
+
+def _unmarked(name: str) -> str:
+    """Return a name without square brackets: they are what the role of a UUID is shown in (Fault: 14)."""
+    return shown(name, _NAME_MAX).replace("[", "(").replace("]", ")")
 
 
 def seconds_in_words(seconds: float) -> str:
