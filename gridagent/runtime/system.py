@@ -31,6 +31,7 @@ __all__ = (
     "SystemIds",
     "SystemNetwork",
     "SystemRandomness",
+    "cpu_seconds",
     "system_ports",
 )
 
@@ -55,6 +56,11 @@ class SystemClock:
     def wall(self) -> float:
         """Return Unix seconds."""
         return time.time()
+
+
+def cpu_seconds() -> float:
+    """Return the CPU seconds that this process has used: for figures, never for decisions."""
+    return time.process_time()
 
 
 class SystemRandomness:

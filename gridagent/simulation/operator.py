@@ -90,7 +90,8 @@ class Operator:
         self._policies = policies
         self._known = tuple(known)
         self._numbers = 0
-        self._approvals: deque[str] = deque(maxlen=_REMEMBERED)
+        self._open: deque[str] = deque(maxlen=_REMEMBERED)
+        self._answered: deque[str] = deque(maxlen=_REMEMBERED)
         self._doubtful: deque[str] = deque(maxlen=_REMEMBERED)
 
     # --- what it hears of -------------------------------------------------------------------------
@@ -98,7 +99,7 @@ class Operator:
     def on_observed(self, body: BodyView) -> None:
         """Remember approvals that somebody asked for, and effects that are in doubt."""
         if body.kind == "approval_opened":
-            self._approvals.append(body.approval_id)
+            self._open.append(body.approval_id)
         elif body.kind == "outcome" and body.outcome is not None and body.outcome.outcome == "in_doubt":
             self._doubtful.append(body.effect)
 
@@ -152,10 +153,14 @@ class Operator:
         return None if action is None else RequestAction(action=action)
 
     def answer(self, rng: Random) -> Control | None:
-        """Answer an approval: the newest, or one from long ago, perhaps again."""
-        if not self._approvals:
-            return AnswerApproval(approval_id=ApprovalId("no-such-approval"), allow=True)
-        which = self._approvals[-1] if rng.random() < 0.6 else rng.choice(self._approvals)  # noqa: PLR2004 - mostly new
+        """Answer an approval: the newest in time, an older one late, one that was answered again."""
+        if self._open and rng.random() < 0.8:  # noqa: PLR2004 - mostly what waits
+            which = self._open.pop() if rng.random() < 0.8 else self._open.popleft()  # noqa: PLR2004 - mostly the newest
+            self._answered.append(which)
+        elif self._answered:
+            which = rng.choice(self._answered)
+        else:
+            which = "no-such-approval"
         return AnswerApproval(approval_id=ApprovalId(which), allow=rng.random() < 0.7)  # noqa: PLR2004 - mostly yes
 
     def settle(self, rng: Random) -> Control | None:
@@ -231,8 +236,8 @@ _TABLE: Final[tuple[tuple[Deed, int], ...]] = (
     (Operator.forget, 2),
     (Operator.reload, 2),
     (lambda _, rng: SayAsOperator(text=f"operator speaks {rng.randrange(10**6)}"), 8),
-    (lambda _, __: Hold(), 3),
-    (lambda _, __: Release(), 6),
+    (lambda _, __: Hold(), 2),
+    (lambda _, __: Release(), 8),
     (lambda _, __: Pause(), 1),
     (lambda _, __: Resume(), 5),
     (lambda _, __: Connect(), 4),

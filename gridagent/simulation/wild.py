@@ -129,7 +129,7 @@ _MAKERS: Final[tuple[Make, ...]] = (
     lambda hand: wanted.CreateNotecard(name=hand.rng.choice(("Note", "")), text=hand.text()),
     lambda _: wanted.CreateLandmark(name="Here"),
     lambda hand: wanted.PayAvatar(to=hand.person(), amount=hand.amount(), description=hand.text()[:99]),
-    lambda hand: wanted.PayAvatar(to=hand.person(), amount=hand.rng.choice((1, 2, 3))),
+    *[lambda hand: wanted.PayAvatar(to=hand.person(), amount=hand.rng.choice((1, 2, 3)))] * 3,
     lambda hand: wanted.PayObject(object_id=hand.thing(), amount=hand.amount()),
     lambda hand: wanted.UploadAsset(name="Picture", kind="texture", sha256="0" * 64, price=hand.amount()),
     lambda hand: wanted.RezObject(position=hand.place(), name="Box"),

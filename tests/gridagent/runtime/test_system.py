@@ -10,7 +10,14 @@ import trio
 import trio.testing
 
 from gridagent.errors import OutcomeUnknown
-from gridagent.runtime.system import SystemBlocking, SystemIds, SystemNetwork, SystemRandomness, system_ports
+from gridagent.runtime.system import (
+    SystemBlocking,
+    SystemIds,
+    SystemNetwork,
+    SystemRandomness,
+    cpu_seconds,
+    system_ports,
+)
 
 
 def test_two_processes_worth_of_streams_differ():
@@ -22,6 +29,13 @@ def test_two_processes_worth_of_streams_differ():
 async def test_wall_time_is_the_kernels():
     """The wall clock is the one people see."""
     assert system_ports().clock.wall() == pytest.approx(time.time(), abs=60)
+
+
+def test_cpu_seconds_count_work_and_not_waiting():
+    """What a figure is divided by grows with work done here."""
+    before = cpu_seconds()
+    assert sum(range(300_000)) > 0
+    assert before < cpu_seconds() < before + 10
 
 
 async def test_blocking_work_runs_in_a_thread_of_its_name():
