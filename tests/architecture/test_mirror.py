@@ -51,11 +51,9 @@ def untested(
         folder, _, file = module.path.rpartition("/")
         if _entry(module.path, exempt) is not None or _entry(module.path, tested_by) in there:
             continue
-        defines = any(
-            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for node in module.tree.body
-        )
+        behaves = any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in ast.walk(module.tree))
         stem = file.removesuffix(".py").strip("_")
-        if not defines:
+        if not behaves:
             continue
         pattern = re.compile(rf"tests/{re.escape(folder)}/(?:[a-z_]+/)?test_{re.escape(stem)}(?:_[a-z_]+)?\.py")
         if not any(pattern.fullmatch(path) for path in there):
@@ -153,7 +151,7 @@ def test_the_mirror_rule_sees_a_missing_module() -> None:
         sample("def f(): ...", "gridagent/a/b.py"),
         sample("def f(): ...", "gridagent/a/c.py"),
         sample("x = 1", "gridagent/a/__init__.py"),
-        sample("limit = 3", "gridagent/a/numbers.py"),
+        sample("limit = 3\nclass Point:\n    x: int", "gridagent/a/words.py"),
         sample("def f(): ...", "gridagent/__main__.py"),
         sample("def f(): ...", "gridagent/data/d.py"),
         sample("def f(): ...", "gridagent/family/e.py"),
