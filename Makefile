@@ -9,6 +9,8 @@ FOR ?=
 # Arguments for `make bench`, e.g. BENCH="channels".
 BENCH ?=
 # What `make test` gives pytest instead of everything, e.g. TESTS="tests/gridagent/policy -x": no coverage, no floors.
+# What `make soak` simulates.
+SOAK ?= --seeds 1 --hours 720
 # Processes of the test run.
 JOBS ?= 2
 
@@ -66,8 +68,8 @@ bench: $(VENV)/.installed ## Run the benchmarks (BENCH=name for one); one JSON l
 bench-check: $(VENV)/.installed ## Fail when a committed ratio got more than 25 % worse.
 	$(BIN)/python -m benchmarks --check
 
-soak: $(VENV)/.installed ## Simulate a month under faults.
-	$(BIN)/gridagent simulate --seeds 1 --hours 720 --json
+soak: $(VENV)/.installed ## Simulate a month under faults (SOAK="--seeds 30 --hours 24 --verify" for another kind).
+	$(BIN)/gridagent simulate $(SOAK) --json
 
 venv: $(VENV)/.installed ## Make the development environment.
 
