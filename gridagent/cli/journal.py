@@ -13,10 +13,10 @@ from typing import Final, TextIO
 
 import msgspec
 
+from gridagent.cli.places import find_places
 from gridagent.config.files import shown_path
 from gridagent.config.load import LoadedConfig, load_config_and_secrets
 from gridagent.config.model import Config
-from gridagent.config.paths import resolve_paths
 from gridagent.config.secrets import Secrets
 from gridagent.errors import ConfigError, ConfigProblem
 from gridagent.ids import AvatarKey
@@ -75,11 +75,8 @@ def record_failure(error: BaseException, *, config: Path | None, environ: Mappin
 
     Works as far as it can while the configuration is broken; never raises because of it.
     """
-    try:
-        loaded = load_config_and_secrets(config, environ)
-    except ConfigError:
-        loaded = LoadedConfig(config=Config(), secrets=Secrets())
-    path = resolve_paths(loaded.config.paths).log_file
+    loaded = _as_far_as_possible(config, environ)
+    path = find_places(loaded.config.paths).log_file
     try:
         with open_log_file(path) as file:
             log = open_log(file, Redactor(loaded.secrets.forms()), clock=SystemClock().wall)
@@ -87,3 +84,12 @@ def record_failure(error: BaseException, *, config: Path | None, environ: Mappin
     except (ConfigError, OSError):
         return "and the log cannot be written"
     return f"the whole of it is in {shown_path(path)}"
+
+
+def _as_far_as_possible(config: Path | None, environ: Mapping[str, str]) -> LoadedConfig:
+    for file in (config, None):
+        try:
+            return load_config_and_secrets(file, environ)
+        except ConfigError:
+            continue  # without its file the environment may still say where the log is
+    return LoadedConfig(config=Config(), secrets=Secrets())

@@ -261,6 +261,7 @@ _COMMANDS: Final[Mapping[str, Callable[[Context], int]]] = {
     "audit": _audit,
     "simulate": _simulate,
     "policy": _policy,
-    **{words.name: _control for words in COMMAND_WORDS},
+    # Allowing and denying are `approvals allow` and `approvals deny` here.
+    **{words.name: _control for words in COMMAND_WORDS if words.name not in {"allow", "deny"}},
 }
 _LOCAL: Final = frozenset({"run", "check-config", "simulate", "policy"})

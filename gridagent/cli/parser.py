@@ -253,10 +253,18 @@ def _add_simulate(commands: _Commands[_Parser]) -> None:
     )
     parser.add_argument("--scenario", metavar="S", help="name of a built-in scenario, or path of a file")
     parser.add_argument("--seeds", type=_natural(1_000_000), default=1, metavar="N", help="how many seeds (1)")
+    parser.add_argument(
+        "--first-seed",
+        type=_natural(2**53),
+        default=0,
+        metavar="N",
+        help="number of the first one (0)",
+    )
     parser.add_argument("--hours", type=float, default=1.0, metavar="H", help="simulated hours for each seed (1)")
     parser.add_argument(
         "--verify", action="store_true", help="run each seed in two fresh processes and compare their step hashes"
     )
+    parser.add_argument("--strict", action="store_true", help="fail when one of the faults never happened")
     _add_json(parser, "one JSON object a seed, and one for all of them last")
 
 

@@ -18,13 +18,13 @@ import trio
 
 from gridagent.cli.commands import build_control
 from gridagent.cli.exit_codes import ExitCode
+from gridagent.cli.places import find_places
 from gridagent.cli.safe_text import plain_json, shown
 from gridagent.cli.scene import Scene, plain_line, summary
 from gridagent.cli.terminal import Output
 from gridagent.cli.view import observation_line
 from gridagent.cli.vocabulary import COMMAND_WORDS
 from gridagent.config.load import load_config
-from gridagent.config.paths import resolve_paths
 from gridagent.config.secrets import SecretStr
 from gridagent.controls import Control, ControlReply
 from gridagent.errors import ConfigError, LimitExceeded, OperatorError
@@ -104,7 +104,7 @@ def find_service(
     directory = runtime_dir
     if directory is None:
         try:
-            directory = resolve_paths(load_config(config, environ).paths).runtime_dir
+            directory = find_places(load_config(config, environ).paths).runtime_dir
         except ConfigError as error:
             raise OperatorError(
                 f"the configuration cannot be used, so it is not known where the service runs; mend it "

@@ -26,6 +26,7 @@ from gridagent.cli.exit_codes import ExitCode
 from gridagent.cli.instance import Holder, InstanceLocks, avatar_locks_directory
 from gridagent.cli.journal import audit_sink, open_journal, open_log_file
 from gridagent.cli.keyboard import Keyboard
+from gridagent.cli.places import find_places
 from gridagent.cli.safe_text import shown
 from gridagent.cli.signals import Summons, attend
 from gridagent.cli.terminal import Input, Output, is_terminal
@@ -34,7 +35,6 @@ from gridagent.cli.wording import seconds_in_words
 from gridagent.config.files import read_file
 from gridagent.config.load import load_config_and_secrets
 from gridagent.config.model import LogDestination
-from gridagent.config.paths import resolve_paths
 from gridagent.config.secrets import SecretStr
 from gridagent.controls import Control, Hold, ReloadConfig
 from gridagent.errors import ConfigError, ResourceClosed
@@ -131,7 +131,7 @@ def run_command(
     loaded = load_config_and_secrets(options.config, environ)
     prepared = prepare(loaded.config, scenario=options.scenario, seed=options.seed, demonstrate=options.config is None)
     config = prepared.config
-    paths = resolve_paths(config.paths)
+    paths = find_places(config.paths)
     ports = system_ports()
     with ExitStack() as stack:
         directory = stack.enter_context(RuntimeDirectory(paths.runtime_dir))

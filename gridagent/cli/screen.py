@@ -128,15 +128,16 @@ def _gauge(name: str, used: int, limit: int, width: int) -> Text:
     return bar
 
 
-def repaint(lines: list[str], *, prompt: bool) -> str:
+def repaint(lines: list[str], *, prompt: bool, clear: bool = False) -> str:
     """Return what paints the picture over the old one.
 
     Args:
         lines: from `draw`.
         prompt: also write the prompt anew, after a line was typed; else the cursor goes back where it was.
+        clear: take away what stood there before, since the terminal's size changed.
     """
     at = len(lines) + 1
-    painted = "".join(f"\x1b[{row};1H{line}\x1b[0m\x1b[K" for row, line in enumerate(lines, 1))
+    painted = "\x1b[2J" * clear + "".join(f"\x1b[{row};1H{line}\x1b[0m\x1b[K" for row, line in enumerate(lines, 1))
     if prompt:
         return f"{painted}\x1b[{at};1H\x1b[J{PROMPT}"
     return f"\x1b7{painted}\x1b8"

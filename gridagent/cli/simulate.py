@@ -31,8 +31,10 @@ def simulate_command(given: Namespace, *, out: TextIO, err: TextIO) -> int:
         scenario=given.scenario,
         seeds=given.seeds,
         hours=given.hours,
+        first_seed=given.first_seed,
         verify=given.verify,
         json=given.json,
+        strict=given.strict,
         out=out,
         err=err,
     )

@@ -7,6 +7,7 @@ observation a line and nothing else; a terminal is as it was afterwards, whateve
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Final, TextIO
@@ -132,7 +133,7 @@ class View:
     async def _paint(self) -> None:
         from gridagent.cli import screen  # noqa: PLC0415 - rich is loaded only where it draws
 
-        fresh = True
+        fresh, last = True, os.terminal_size((0, 0))
         self.on_screen = True
         await self._out.write(OPEN_SCREEN)
         try:
@@ -147,7 +148,9 @@ class View:
                     height=size.lines,
                     colour=self._look.colour,
                 )
-                await self._out.write(screen.repaint(lines, prompt=fresh))
+                again = size != last  # what a larger picture left around the new one has to go
+                await self._out.write(screen.repaint(lines, prompt=fresh or again, clear=again))
+                last = size
                 self._typed = trio.Event()
                 with trio.move_on_after(PAINT_EVERY_S):
                     await self._typed.wait()

@@ -170,7 +170,7 @@ async def test_a_file_and_the_null_device_can_be_read(tmp_path) -> None:
     path.write_text("hold\n", encoding="utf-8")
     with path.open(encoding="utf-8") as file:
         assert await lines_of(Input(file)) == ["hold"]
-    with Path(os.devnull).open(encoding="utf-8") as null:
+    with Path(os.devnull).open(encoding="utf-8") as null:  # noqa: ASYNC230 - never blocks
         assert await lines_of(Input(null)) == []
 
 
