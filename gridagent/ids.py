@@ -30,7 +30,8 @@ __all__ = (
 
 UUID_PATTERN: Final = r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
 NIL_UUID: Final = "00000000-0000-0000-0000-000000000000"
-# `$` also matches before a last line break, so every use of the pattern has a length beside it.
+# `$` also matches before a last line break, so every use of the pattern has its exact length beside it; a pattern
+# without one fixed length ends in `\Z` (a test walks them all).
 _CANONICAL = re.compile(UUID_PATTERN[:-1] + r"\Z")
 
 AvatarId = NewType("AvatarId", Annotated[str, Meta(pattern=UUID_PATTERN, max_length=36)])
@@ -43,7 +44,7 @@ ParcelId = NewType("ParcelId", Annotated[str, Meta(pattern=UUID_PATTERN, max_len
 """UUID of a parcel of land."""
 OfferId = NewType("OfferId", Annotated[str, Meta(max_length=64)])
 """The grid's id of an offer that waits for an answer: lure, friendship, inventory, dialog, permission."""
-AvatarKey = NewType("AvatarKey", Annotated[str, Meta(max_length=64, pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")])
+AvatarKey = NewType("AvatarKey", Annotated[str, Meta(max_length=64, pattern=r"^[a-z0-9][a-z0-9_-]{0,63}\Z")])
 """The operator's own short name of one configured avatar."""
 Generation = NewType("Generation", int)
 """Number of one connection attempt of one avatar, counting up from 1; 0 is "none yet"."""

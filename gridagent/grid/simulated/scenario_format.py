@@ -131,7 +131,7 @@ class ObjectSpec(_Part, frozen=True, kw_only=True):
 class Scenario(_Part, frozen=True, kw_only=True):
     """One world and its story."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
+    name: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[a-z0-9][a-z0-9-]{0,63}\Z")]
     """Lower-case letters, digits and hyphens; part of every id that is not written."""
     description: ShortText = ""
     seed: Annotated[int, Meta(ge=0, le=2**53)] = 0
