@@ -53,6 +53,22 @@ class _Stream(Protocol):
     async def aclose(self) -> None: ...
 
 
+class _Body(httpx.AsyncByteStream):
+    """A request's body in one piece. The library's own is a generator, which a cancelled send leaves unfinished."""
+
+    def __init__(self, body: bytes) -> None:
+        self._left: bytes | None = body
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        body, self._left = self._left, None
+        if body is None:
+            raise StopAsyncIteration
+        return body
+
+
 class _Pool:
     """One pool of connections and how many requests use it."""
 
@@ -96,7 +112,7 @@ class HttpTransport:
         self._url = httpx.URL(endpoint.reveal())
         self._is_loopback = endpoint.is_loopback
         self._headers = {
-            (streaming, no_cache): _headers(headers or {}, streaming=streaming, no_cache=no_cache)
+            (streaming, no_cache): _headers(self._url, headers or {}, streaming=streaming, no_cache=no_cache)
             for streaming in (False, True)
             for no_cache in (False, True)
         }
@@ -186,9 +202,10 @@ class HttpTransport:
             "POST",
             self._url,
             headers=self._headers[request.streaming, request.no_cache],
-            content=request.body,
+            stream=_Body(request.body),
             extensions={"timeout": self._timeouts},
         )
+        sent.headers["Content-Length"] = str(len(request.body))
         try:
             return await pool.http.handle_async_request(sent)
         except (httpx.HTTPError, OSError, ValueError, RuntimeError) as error:
@@ -197,8 +214,9 @@ class HttpTransport:
         raise failure
 
 
-def _headers(given: Mapping[str, str | SecretStr], *, streaming: bool, no_cache: bool) -> httpx.Headers:
+def _headers(url: httpx.URL, given: Mapping[str, str | SecretStr], *, streaming: bool, no_cache: bool) -> httpx.Headers:
     headers = {
+        "Host": url.netloc.decode("ascii"),
         "Accept": "text/event-stream" if streaming else "application/json",
         "Accept-Encoding": "identity",
         "Content-Type": "application/json",
