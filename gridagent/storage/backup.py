@@ -1,0 +1,175 @@
+"""Copies of the whole database, made while it is in use, and the way back (see the how-to).
+
+Owns copying page by page, judging a copy, and putting one in place of a lost database. Blocks; the store runs
+each step through the blocking port, so that commits go on in between (they go into the copy as well, since one
+connection makes both). Invariants: a copy appears under its name only when it is complete, checked and synced;
+restoring never overwrites a database, it moves it aside.
+"""
+
+from __future__ import annotations
+
+import os.path
+from typing import Final
+
+import apsw
+import msgspec
+
+from gridagent.storage.base import LedgerRefused
+from gridagent.storage.database import MARKER, Database, Holder, force_close, holder_path, open_database, storage_errors
+from gridagent.storage.files import Files
+from gridagent.storage.rows import select
+
+__all__ = ("BackupReport", "PagedBackup", "restore")
+
+PAGES_A_STEP: Final = 256
+"""A mebibyte: milliseconds, while commits wait."""
+_COPIED_BY: Final = Holder(pid=0, since="the backup")
+
+
+class BackupReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What a copy holds."""
+
+    path: str
+    bytes: int
+    effects: int
+    audit_rows: int
+
+
+class PagedBackup:
+    """One copy being made.
+
+    Args:
+        database: what is copied.
+        target: absolute path of the copy; it must not exist.
+
+    Raises:
+        LedgerRefused: there is something at ``target``.
+        StorageFailed: a disk failed.
+    """
+
+    __slots__ = ("_backup", "_copy", "_files", "_part", "_target")
+
+    def __init__(self, database: Database, target: str) -> None:
+        self._files = database.files
+        self._target = target
+        self._part = f"{target}.part"
+        with storage_errors():
+            if self._files.size(target) is not None:
+                raise LedgerRefused(f"there is a file at {target} already; give the backup another name")
+            _clear(self._files, self._part)
+            self._files.prepare(self._part)
+            self._copy = apsw.Connection(self._part, flags=apsw.SQLITE_OPEN_READWRITE, vfs=self._files.vfs or None)
+            self._backup = self._copy.backup("main", database.connection, "main")
+
+    def step(self) -> bool:
+        """Copy some pages; tell whether it was the last of them.
+
+        Raises:
+            StorageFailed: a disk failed.
+        """
+        with storage_errors():
+            self._backup.step(PAGES_A_STEP)
+            return self._backup.done
+
+    def finish(self) -> BackupReport:
+        """Check the copy as it would be checked when it is used, and give it its name.
+
+        Raises:
+            LedgerRefused: it cannot be used.
+            StorageFailed: a disk failed.
+        """
+        with storage_errors():
+            self._backup.finish()
+            # A copy lies still: one file, no write-ahead log beside it.
+            self._copy.pragma("journal_mode", "DELETE")
+            self._copy.close()
+            self._files.sync(self._part)
+            report = _judge(self._part, self._files, named=self._target)
+            self._files.move_durably(self._part, self._target)
+            return report
+
+    def discard(self) -> None:
+        """Leave nothing of an unfinished copy. Idempotent."""
+        force_close(self._copy)
+        with storage_errors():
+            _clear(self._files, self._part)
+
+
+def _judge(path: str, files: Files, *, named: str) -> BackupReport:
+    copy = open_database(path, files=files, holder=_COPIED_BY, new_ledger="", read_only=True)
+    try:
+        ((said,),) = select(copy.connection, tuple[str], "PRAGMA integrity_check(1)")
+        if said != "ok":
+            raise LedgerRefused(f"the copy for {named} is damaged ({said}); check the database itself and its disk")
+        ((effects, rows),) = select(
+            copy.connection, tuple[int, int], "SELECT (SELECT count(*) FROM effect), (SELECT count(*) FROM audit)"
+        )
+    finally:
+        copy.close()
+    return BackupReport(path=named, bytes=files.size(path) or 0, effects=effects, audit_rows=rows)
+
+
+def restore(backup: str, database: str, *, files: Files, aside: str) -> BackupReport:
+    """Put a copy in the place of a lost or damaged database; the service must be stopped.
+
+    Args:
+        backup: absolute path of a copy; it stays as it is.
+        database: absolute path of the database.
+        files: the disk.
+        aside: what is added to the names of files that are in the way.
+
+    Raises:
+        LedgerRefused: the copy cannot be used, or the database is in use.
+        StorageFailed: a disk failed.
+    """
+    with storage_errors():
+        if not files.size(backup):
+            raise LedgerRefused(f"there is no backup at {backup}")
+        _refuse_if_in_use(database, files)
+        part = f"{database}.part"
+        _clear(files, part)
+        files.prepare(part)
+        source = apsw.Connection(backup, flags=apsw.SQLITE_OPEN_READWRITE, vfs=files.vfs or None)
+        copy = apsw.Connection(part, flags=apsw.SQLITE_OPEN_READWRITE, vfs=files.vfs or None)
+        try:
+            with copy.backup("main", source, "main") as whole:
+                while not whole.done:
+                    whole.step(PAGES_A_STEP)
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            raise LedgerRefused(f"the backup {backup} is damaged ({error}); restore another one") from error
+        finally:
+            force_close(copy)
+            force_close(source)
+        files.sync(part)
+        report = _judge(part, files, named=database)
+        for name in (MARKER, os.path.basename(database) + "-wal", os.path.basename(database)):  # noqa: PTH119 - files port
+            path = os.path.join(os.path.dirname(database), name)  # noqa: PTH118, PTH120 - files port
+            if files.size(path) is not None:
+                files.move_durably(path, path + aside)
+        files.move_durably(part, database)
+        return report
+
+
+def _refuse_if_in_use(database: str, files: Files) -> None:
+    if not files.size(database):
+        return
+    connection = apsw.Connection(database, flags=apsw.SQLITE_OPEN_READWRITE, vfs=files.vfs or None)
+    try:
+        connection.set_busy_timeout(0)
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.pragma("locking_mode", "EXCLUSIVE")
+        connection.execute("BEGIN").execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    except apsw.BusyError:
+        held = files.read(holder_path(database), max_bytes=256) or b"by a process that did not say which"
+        raise LedgerRefused(
+            f"the database {database} is in use ({held.decode(errors='replace').strip()}); stop the service first"
+        ) from None
+    except (apsw.CorruptError, apsw.NotADBError):
+        pass  # that is what restoring is for
+    finally:
+        force_close(connection)
+
+
+def _clear(files: Files, path: str) -> None:
+    for ending in ("", "-wal", "-journal", ".holder"):
+        files.remove(path + ending)
