@@ -20,6 +20,7 @@ from gridagent.grid.simulated import founding, incidents, presence, social
 from gridagent.grid.simulated.avatars import Account, Avatar
 from gridagent.grid.simulated.belongings import has_room, put_item
 from gridagent.grid.simulated.characters import Character
+from gridagent.grid.simulated.crossing import cross
 from gridagent.grid.simulated.hosting import Hosting
 from gridagent.grid.simulated.objects import Thing
 from gridagent.grid.simulated.parcels import Land, Parcel
@@ -229,6 +230,12 @@ class World:
         body = avatar.body
         if body is not None and (body.walk is not None or body.follow is not None):
             do(self._state, avatar, StopMoving(), "")
+
+    def cross(self, avatar_id: AvatarId, region: str, position: Position, now: float) -> bool:
+        """Let somebody who walks go on in another region, without a teleport; tell whether they may."""
+        self._at(now)
+        avatar = self._state.avatar(avatar_id)
+        return cross(self._state, avatar, self._state.body(avatar), self._state.region(region), position)
 
     def _do_for(self, avatar: Avatar, action: Action) -> None:
         if avatar.body is not None:
