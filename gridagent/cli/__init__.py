@@ -1,14 +1,14 @@
 """The command line: parser, composition root, signals, terminal and exit codes; the only room that knows all others.
 
-=================  ==================================================================
-`main`             from arguments to an exit code
-`parser`           every command, its help and its examples
-`compose`          from a `Config` to a running service
-`embedding`        the same for one's own program or tests, in one call
-`run`              a service with its view, its keyboard, its signals and its control endpoint
-`remote`           commands that reach a running service through the control endpoint
-`wording`          observations in words
-`screen`           the live view of a terminal
-`terminal`         what may be written to a terminal, and how
-=================  ==================================================================
+==================================  =========================================================
+`main`, `parser`, `vocabulary`      from arguments to an exit code; the grammar; the words
+`compose`, `embedding`              from a `Config` to a running service; the same in one call
+`run`                               a service in the foreground, from its first task to its end
+`view`, `scene`, `screen`           what is shown: lines, JSON, or a picture
+`wording`, `safe_text`              observations in words; nothing in them touches a terminal
+`keyboard`, `commands`, `terminal`  typed lines, the controls they mean, the streams
+`remote`                            commands that reach a running service
+`signals`, `instance`, `journal`    signals; one service an avatar; the log
+`check`, `presets`, `simulate`      commands of their own
+==================================  =========================================================
 """

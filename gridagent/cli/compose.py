@@ -19,6 +19,7 @@ from typing import Final, TypeAlias
 import attrs
 import msgspec
 
+from gridagent.config.environment import PREFIX
 from gridagent.config.files import absolute_path, read_file
 from gridagent.config.load import parse_config
 from gridagent.config.model import AvatarConfig, Backend, Config, FailureRule, LlmProvider, LogLevel
@@ -44,7 +45,7 @@ from gridagent.service import AuditTrail, AvatarSpec, Service, open_service
 from gridagent.session import OnBackendFailure, Reloaded, SessionSettings
 from gridagent.session.reconnect import ReconnectDelays
 
-__all__ = ("Prepared", "Running", "demonstration", "open_running", "prepare")
+__all__ = ("Prepared", "Running", "demonstration", "open_running", "prepare", "sections_chosen")
 
 LogError: TypeAlias = Callable[[str, BaseException], None]
 SetLevel: TypeAlias = Callable[[LogLevel], None]
@@ -99,7 +100,12 @@ class Running:
 
 
 def prepare(
-    config: Config, *, scenario: str | None = None, seed: int | None = None, demonstrate: bool = False
+    config: Config,
+    *,
+    scenario: str | None = None,
+    seed: int | None = None,
+    demonstrate: bool = False,
+    chosen: frozenset[str] = frozenset(),
 ) -> Prepared:
     """Load and check everything a configuration names.
 
@@ -107,7 +113,8 @@ def prepare(
         config: as it was loaded.
         scenario: a shipped scenario's name, or the path of a file; takes the place of the configured one.
         seed: takes the place of the configured one.
-        demonstrate: fill in what the configuration leaves at its defaults from the scenario.
+        demonstrate: fill in what nobody chose from the scenario.
+        chosen: sections of the configuration that somebody chose, also where they are as by default.
 
     Raises:
         ConfigError: with every problem.
@@ -115,14 +122,13 @@ def prepare(
     """
     story = _scenario(config, scenario)
     if demonstrate:
-        config = demonstration(config, story)
+        config = demonstration(config, story, chosen)
     problems = [*_not_yet(config), *_accounts_missing(config, story)]
     if problems:
         raise ConfigError(tuple(problems))
-    chosen = config.grid.simulated.seed
-    default = type(config.grid.simulated)().seed
-    # The scenario's own seed counts unless somebody chose another.
-    told = story.seed if chosen == default else chosen
+    told = config.grid.simulated.seed
+    if told == Config().grid.simulated.seed:
+        told = story.seed  # the scenario's own seed counts unless somebody chose another
     return Prepared(
         config=config,
         scenario=story,
@@ -135,7 +141,13 @@ def prepare(
     )
 
 
-def demonstration(config: Config, scenario: Scenario) -> Config:
+def sections_chosen(environ: Mapping[str, str]) -> frozenset[str]:
+    """Return the sections of the configuration that variables say something about."""
+    names = (name.removeprefix(PREFIX) for name in environ if name.startswith(PREFIX))
+    return frozenset(name.partition("__")[0].lower() for name in names)
+
+
+def demonstration(config: Config, scenario: Scenario, chosen: frozenset[str] = frozenset()) -> Config:
     """Fill what nobody configured from the scenario: its avatars, the guide's policy, and the owner who lives there.
 
     So that the first run shows an avatar that is spoken to, obeys its owner and refuses strangers. Whatever
@@ -143,11 +155,11 @@ def demonstration(config: Config, scenario: Scenario) -> Config:
     """
     plain = Config()
     changes: dict[str, object] = {}
-    if config.avatars == plain.avatars:
+    if "avatars" not in chosen and config.avatars == plain.avatars:
         changes["avatars"] = {_key_of(account.name): _configured(account.name) for account in scenario.agents()}
-    if config.policy == plain.policy:
+    if "policy" not in chosen and config.policy == plain.policy:
         changes["policy"] = PolicySection(preset=Preset.GUIDE)
-    if config.roles == plain.roles:
+    if "roles" not in chosen and config.roles == plain.roles:
         owners = (spec for spec in scenario.avatars if isinstance(spec.character, OwnerParams))
         changes["roles"] = RolesSection(owners=tuple(scenario.avatar_id(spec) for spec in owners))
     return msgspec.structs.replace(config, **changes)
@@ -166,13 +178,13 @@ def _configured(name: str) -> AvatarConfig:
 # --- what must hold -------------------------------------------------------------------------------
 
 
-def _scenario(config: Config, chosen: str | None) -> Scenario:
+def _scenario(config: Config, named: str | None) -> Scenario:
     simulated = config.grid.simulated
-    if chosen is not None and (chosen.endswith(".json") or "/" in chosen):
-        return _from_file(absolute_path(chosen, base=Path.cwd(), environ={}) or Path(chosen))
-    if chosen is None and simulated.scenario_file is not None:
+    if named is not None and (named.endswith(".json") or "/" in named):
+        return _from_file(absolute_path(named, base=Path.cwd(), environ={}) or Path(named))
+    if named is None and simulated.scenario_file is not None:
         return _from_file(Path(simulated.scenario_file))
-    return load_shipped(chosen or simulated.scenario or DEFAULT_SCENARIO)
+    return load_shipped(named or simulated.scenario or DEFAULT_SCENARIO)
 
 
 def _from_file(path: Path) -> Scenario:

@@ -1,13 +1,15 @@
 """The log of a command: one file, private to its owner, redacted.
 
-Owns opening the file and the two things that are written besides what rooms log themselves: every audit
-record, and the full text of an error whose place in the terminal is one sentence (Spec: SUP-10, CFG-3).
+Owns opening the file and what is written besides what rooms log themselves: every audit record, what
+libraries log, and the full text of an error whose place in the terminal is one sentence (Spec: SUP-10, CFG-3).
 """
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -20,12 +22,12 @@ from gridagent.config.model import Config
 from gridagent.config.secrets import Secrets
 from gridagent.errors import ConfigError, ConfigProblem
 from gridagent.ids import AvatarKey
-from gridagent.observability import Log, Redactor, open_log
+from gridagent.observability import LibraryLogs, Log, Redactor, open_log
 from gridagent.policy import AuditRecord
 from gridagent.runtime.ports import Clock
 from gridagent.runtime.system import SystemClock
 
-__all__ = ("audit_sink", "open_journal", "open_log_file", "record_failure")
+__all__ = ("audit_sink", "library_logs_into", "open_journal", "open_log_file", "record_failure")
 
 _PRIVATE: Final = 0o600
 
@@ -61,6 +63,18 @@ def open_journal(config: Config, redactor: Redactor, *, stream: TextIO, stderr: 
         clock=clock.wall,
         complain=stderr.write,
     )
+
+
+@contextmanager
+def library_logs_into(log: Log) -> Iterator[None]:
+    """Lead what libraries log by themselves into this log, and nowhere else; restored afterwards (Spec: CFG-3)."""
+    root = logging.getLogger()
+    before = root.handlers[:]
+    root.handlers[:] = [LibraryLogs(log)]
+    try:
+        yield
+    finally:
+        root.handlers[:] = before
 
 
 def audit_sink(log: Log, avatar: AvatarKey, record: AuditRecord) -> None:

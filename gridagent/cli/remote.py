@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Final, TextIO
@@ -84,6 +85,11 @@ class Reach:
         async with open_client(self._network, self._endpoint, self._token) as client:
             return await ask(client)
 
+    def place(self, version: str) -> str:
+        """Return which service answers, in words."""
+        since = datetime.fromtimestamp(self._endpoint.started_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        return f"gridagent {shown(version, 64)}, process {self._endpoint.pid}, running since {since}"
+
     def print(self, words: str, value: object) -> None:
         """Print one answer: the words for a person, the value for a program."""
         line = plain_json(_ENCODER.encode(value)) if self.json else words
@@ -126,6 +132,8 @@ def show_status(reach: Reach, avatar: str | None) -> ExitCode:
 
     async def ask(client: ControlClient) -> ExitCode:
         rows = await client.status(None if avatar is None else AvatarKey(avatar))
+        if not reach.json:
+            reach.print(reach.place(client.service_version), None)
         for row in rows:
             reach.print("\n".join(_status_lines(row)), row.status)
         return ExitCode.AVATAR_FAILED if any(row.status.agent is AgentState.FAILED for row in rows) else ExitCode.OK

@@ -21,10 +21,10 @@ import attrs
 import trio
 
 from gridagent import __version__
-from gridagent.cli.compose import Prepared, Running, open_running, prepare
+from gridagent.cli.compose import Prepared, Running, open_running, prepare, sections_chosen
 from gridagent.cli.exit_codes import ExitCode
 from gridagent.cli.instance import Holder, InstanceLocks, avatar_locks_directory
-from gridagent.cli.journal import audit_sink, open_journal, open_log_file
+from gridagent.cli.journal import audit_sink, library_logs_into, open_journal, open_log_file
 from gridagent.cli.keyboard import Keyboard
 from gridagent.cli.places import find_places
 from gridagent.cli.safe_text import shown
@@ -129,7 +129,13 @@ def run_command(
     """
     process = process or Process()
     loaded = load_config_and_secrets(options.config, environ)
-    prepared = prepare(loaded.config, scenario=options.scenario, seed=options.seed, demonstrate=options.config is None)
+    prepared = prepare(
+        loaded.config,
+        scenario=options.scenario,
+        seed=options.seed,
+        demonstrate=options.config is None,
+        chosen=sections_chosen(environ),
+    )
     config = prepared.config
     paths = find_places(config.paths)
     ports = system_ports()
@@ -147,6 +153,7 @@ def run_command(
         log = open_journal(
             config, Redactor(loaded.secrets.forms()), stream=file, stderr=streams.stderr, clock=ports.clock
         )
+        stack.enter_context(library_logs_into(log))
         run = _Run(
             options=options,
             streams=streams,
@@ -276,7 +283,13 @@ class _Run:
 
     async def _open_endpoint(self, running: Running, tasks: trio.Nursery) -> None:
         token, instance = self._ports.ids.token(_TOKEN_BYTES), self._ports.ids.token()
-        server = ControlServer(running.service, token=SecretStr(token), version=__version__, instance=instance)
+        server = ControlServer(
+            running.service,
+            token=SecretStr(token),
+            version=__version__,
+            instance=instance,
+            log_error=self._log_error,
+        )
         control = self._config.control
         serve = partial(serve_control, server, self._ports.network, host=control.host, port=control.port)
         endpoint = Endpoint(

@@ -6,6 +6,7 @@ written and nothing else. What is written has passed `gridagent.cli.safe_text` b
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import AsyncIterator
 from typing import Final, Protocol, TextIO
@@ -20,6 +21,8 @@ CLOSE_SCREEN: Final = "\x1b[?1049l"
 _CHUNK_BYTES: Final = 4_096
 """What a pipe takes at once when it says that it is writable."""
 LINE_MAX_BYTES: Final = 8_192
+_READER_GONE: Final = frozenset({None, errno.EPIPE, errno.EBADF, errno.EIO, errno.ECONNRESET})
+"""A pipe without a reader, a closed stream, a terminal that was hung up."""
 
 
 def is_terminal(stream: object) -> bool:
@@ -50,7 +53,7 @@ class Output:
         stream: an open text stream; one without a descriptor is written to directly.
     """
 
-    __slots__ = ("_descriptor", "_lock", "_stream", "closed")
+    __slots__ = ("_descriptor", "_lock", "_stream", "closed", "lost")
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -58,6 +61,8 @@ class Output:
         self._lock = trio.Lock()
         self.closed = trio.Event()
         """Whoever read it is gone; what is written from now on is dropped."""
+        self.lost = 0
+        """Texts that could not be written although somebody may still read: a full disk, for one."""
 
     async def write(self, text: str) -> None:
         """Write text in order; never raises because of the reader.
@@ -73,8 +78,14 @@ class Output:
                     self._stream.flush()
                 else:
                     await self._write_to(self._descriptor, text.encode("utf-8", "backslashreplace"))
-            except (OSError, ValueError):  # a broken pipe, a full disk, a closed stream
-                self.closed.set()
+            except (OSError, ValueError) as error:
+                self._note(error)
+
+    def _note(self, error: OSError | ValueError) -> None:
+        if isinstance(error, OSError) and error.errno not in _READER_GONE:
+            self.lost += 1
+        else:
+            self.closed.set()
 
     async def _write_to(self, descriptor: int, data: bytes) -> None:
         rest = memoryview(data)
@@ -90,8 +101,8 @@ class Output:
         try:
             self._stream.write(text)
             self._stream.flush()
-        except (OSError, ValueError):
-            self.closed.set()
+        except (OSError, ValueError) as error:
+            self._note(error)
 
 
 class _Wait(Protocol):

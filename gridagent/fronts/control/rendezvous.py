@@ -14,6 +14,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from ipaddress import ip_address
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Final, Self
@@ -193,13 +194,15 @@ def find_endpoint(directory: Path) -> tuple[Endpoint, SecretStr] | None:
         return None
     try:
         endpoint = _ENDPOINT.decode(_read(real / ENDPOINT_FILE))
+        if not ip_address(endpoint.host).is_loopback:
+            raise msgspec.ValidationError("the token is never sent to another machine")
         token = secret_from(_read(real / TOKEN_FILE))
     except ConfigError as error:
         problem = error.problems[0]
         raise OperatorError(
             f"the control endpoint's file in {shown_path(directory)} cannot be used: {problem.what}; {problem.mend}"
         ) from error
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, ValueError) as error:
         raise OperatorError(
             f"the file {ENDPOINT_FILE} in {shown_path(directory)} is damaged; restart the service, which writes it anew"
         ) from error

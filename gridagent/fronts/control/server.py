@@ -4,7 +4,7 @@ Owns the places for connections and streams, and the sending under a deadline; w
 `gridagent.fronts.control.conversation`. Holds a `Service` and nothing that could cause anything but its
 controls (Spec: MND-18). The command line serves it on loopback; tests hand it streams in memory.
 
-Invariants: nothing a client does raises out of `ControlServer.handle`; a client that does not read is
+Invariants: nothing raises out of `ControlServer.handle`; a client that does not read is
 dropped after ``send_timeout_s`` and holds nobody else up (Fault: 34); whoever holds the token gets a
 connection, however many strangers hold one.
 """
@@ -12,10 +12,10 @@ connection, however many strangers hold one.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 import attrs
 import msgspec
@@ -55,6 +55,8 @@ from gridagent.service.api import Lagged, Service, SessionHandle, SessionStatus
 
 __all__ = ("ControlServer", "ControlStatistics", "serve_control")
 
+LogError: TypeAlias = Callable[[str, BaseException], None]
+
 _CHUNK_BYTES: Final = 16 * 1024
 _SEND_BYTES: Final = 64 * 1024
 _LISTED: Final = 8
@@ -82,6 +84,8 @@ class ControlStatistics:
     """Connections closed for breaking a rule of the protocol after the token was shown."""
     slow: int = 0
     """Readers dropped because they did not read."""
+    failed: int = 0
+    """Connections that ended by a fault of our own; the log has each."""
 
 
 class _Connection:
@@ -142,6 +146,7 @@ class ControlServer:
         version: of the program, told in the welcome.
         instance: of this run, as the endpoint file tells it.
         limits: sizes, rates and times.
+        log_error: takes a stable code and the error of a connection that ended by a fault of our own.
     """
 
     def __init__(
@@ -152,10 +157,12 @@ class ControlServer:
         version: str,
         instance: str,
         limits: ControlLimits | None = None,
+        log_error: LogError | None = None,
     ) -> None:
         self.statistics = ControlStatistics()
         self.limits = ControlLimits() if limits is None else limits
         self._service = service
+        self._log_error = log_error
         self._token = token
         self._version = version
         self._instance = instance
@@ -184,6 +191,10 @@ class ControlServer:
                 else:
                     self.statistics.refused += 1
                     await connection.send([Refused(code="too_many_connections", message="close one and try again")])
+        except Exception as error:  # noqa: BLE001 - one connection's fault ends no other, and no avatar (Spec: SUP-7)
+            self.statistics.failed += 1
+            if self._log_error is not None:
+                self._log_error("control_connection_failed", error)
         finally:
             self.statistics.slow += connection.slow
             self._places.pop(id(connection), None)

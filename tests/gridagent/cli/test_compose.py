@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from gridagent.cli.compose import demonstration, open_running, prepare
+from gridagent.cli.compose import demonstration, open_running, prepare, sections_chosen
 from gridagent.config.load import parse_config
 from gridagent.config.model import AvatarConfig, Config, FailureRule, LogLevel, SessionConfig
 from gridagent.config.policy import PolicySection, Preset, RolesSection
@@ -53,6 +53,11 @@ def test_the_demonstration_takes_people_from_the_scenario_and_only_what_nobody_c
     assert demonstration(mine, scenario) == mine
     assert prepare(mine, demonstrate=True).roles_by_id() == {OLIVE: "trusted"}
     assert prepare(Config(), demonstrate=True).roles_by_id() == {OLIVE: "owner"}
+    # A variable that says what is the default all the same has said it.
+    chosen = sections_chosen({"GRIDAGENT_POLICY__PRESET": "observer", "GRIDAGENT_ROLES": "{}", "HOME": "x"})
+    assert chosen == {"policy", "roles"}
+    kept = demonstration(Config(), scenario, chosen | {"avatars"})
+    assert kept == Config()
 
 
 def test_settings_come_from_the_configuration() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import stat
 
 import pytest
 
-from gridagent.cli.journal import audit_sink, open_journal, open_log_file, record_failure
+from gridagent.cli.journal import audit_sink, library_logs_into, open_journal, open_log_file, record_failure
 from gridagent.config.model import Config
 from gridagent.errors import ConfigError
 from gridagent.observability import Redactor
@@ -50,6 +51,21 @@ def test_audit_records_go_to_the_log_without_empty_fields() -> None:
     assert (line["avatar"], line["code"], line["rule"], line["seq"]) == ("robin", "held", "hold", 3)
     assert "effect" not in line
     assert "role" not in line
+
+
+def test_what_libraries_log_goes_into_the_redacted_log_and_nowhere_else() -> None:
+    """No handler of anybody else sees it meanwhile; afterwards all is as before. Spec: CFG-3. Fault: 42."""
+    stream = io.StringIO()
+    redactor = Redactor(["canary-5ecre7"])
+    log = open_journal(Config(), redactor, stream=stream, stderr=io.StringIO(), clock=SystemClock())
+    root = logging.getLogger()
+    before = root.handlers[:]
+    with library_logs_into(log):
+        assert len(root.handlers) == 1
+        logging.getLogger("somebody").warning("GET /?key=canary-5ecre7")
+    assert root.handlers == before
+    assert json.loads(stream.getvalue())["logger"] == "somebody"
+    assert "canary" not in stream.getvalue()
 
 
 def test_a_failure_is_recorded_whole_and_without_secrets(tmp_path) -> None:

@@ -94,7 +94,7 @@ async def test_status_is_read_by_people_and_programs(autojump_clock) -> None:
     async with room() as ask:
         code, text = await ask(remote.show_status, None)
         assert code == 0
-        assert text.startswith("robin: running, online")
+        assert text.startswith("gridagent 9.9, process 77, running since 1970-01-01 00:00 UTC\nrobin: running, online")
         assert "robin.inbox.controls: 0 of 64 wait" in text
         await ask(remote.send_control, "say", "hello", avatar=None, every=False)
         _, text = await ask(remote.show_status, "robin")

@@ -88,6 +88,19 @@ async def test_a_reader_that_left_closes_the_output() -> None:
         await out.write("y")
 
 
+async def test_a_full_disk_loses_text_and_ends_nothing(monkeypatch) -> None:
+    """What cannot be written is counted; the avatar lives on. Fault: 39."""
+
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    with Pipe() as pipe:
+        out = Output(pipe.writer)
+        monkeypatch.setattr(terminal.os, "write", full)
+        await out.write("x")
+        assert (out.lost, out.closed.is_set()) == (1, False)
+
+
 async def test_a_closed_stream_closes_the_output() -> None:
     """A stream in memory that was closed is as good as gone."""
     stream = io.StringIO()

@@ -137,9 +137,18 @@ def test_files_others_could_have_written_are_not_trusted(tmp_path) -> None:
     assert TOKEN not in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"not json", b'{"host":"127.0.0.1","port":0}'])
+ELSEWHERE = b'{"host":"%s","port":9,"pid":1,"started_at":0,"protocol":1,"instance":"i"}'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"{}", b"not json", b'{"host":"127.0.0.1","port":0}'),
+        *(ELSEWHERE % b"192.0.2.7", ELSEWHERE % b"localhost.evil"),
+    ],
+)
 def test_a_damaged_endpoint_file_is_one_sentence(tmp_path, content) -> None:
-    """A client never shows a traceback for what it finds. Spec: OPS-1."""
+    """No traceback for what is found, and the token goes to no other machine. Spec: OPS-1, OPS-6."""
     with RuntimeDirectory(tmp_path / "run") as directory:
         directory.publish(ENDPOINT, TOKEN)
         directory.create("control.json", content)

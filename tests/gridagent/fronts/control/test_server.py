@@ -22,6 +22,7 @@ from gridagent.fronts.control import (
     ControlServer,
     Endpoint,
     EndpointRefused,
+    NotRunning,
     open_client,
     serve_control,
 )
@@ -289,6 +290,24 @@ async def test_an_avatar_that_does_not_answer_in_time_is_said_to_be_slow(autojum
         monkeypatch.setattr(type(handle), "control", lambda self, control: never(control))
         client = await room.client()
         assert (await client.control(Hold()))[1].code == "slow"
+
+
+async def test_a_fault_of_our_own_ends_one_connection_and_is_logged(autojump_clock, monkeypatch) -> None:
+    """Neither the service nor another connection ends by it. Spec: SUP-7."""
+    logged: list[tuple[str, BaseException]] = []
+    async with bench() as room:
+        other = await room.client()
+        room.server._log_error = lambda code, error: logged.append((code, error))
+        for log in (room.server._log_error, None):
+            room.server._log_error = log
+            client = await room.client()
+            with monkeypatch.context() as broken:
+                broken.setattr(Service, "status", lambda self: 1 / 0)
+                with pytest.raises(NotRunning, match="ended the connection"):
+                    await client.status()
+        assert [(code, type(error)) for code, error in logged] == [("control_connection_failed", ZeroDivisionError)]
+        assert room.server.statistics.failed == 2
+        assert len(await other.status()) == 1
 
 
 # --- streams --------------------------------------------------------------------------------------
