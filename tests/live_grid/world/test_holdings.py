@@ -1,0 +1,57 @@
+"""Messages about money and inventory."""
+
+from __future__ import annotations
+
+from live_grid.messages import NIL
+from live_grid.messages.holdings import MoneyBalanceReply, PayPriceReply, UpdateCreateInventoryItem
+from live_grid.world import Region, World, reduce_message
+from live_grid.world.events import BalanceKnown, ItemMade, ItemsMade, PayPriceShown
+
+BEN = bytes(15) + b"\x02"
+PAID = bytes(15) + b"\x77"
+
+
+def balance(who: bytes, said: bytes) -> MoneyBalanceReply:
+    """A balance after a payment to Ben."""
+    return MoneyBalanceReply(
+        money_data=MoneyBalanceReply.MoneyData(who, PAID, True, 90, 0, 0, b"You paid Ben L$10\0"),
+        transaction_info=MoneyBalanceReply.TransactionInfo(5001, who, False, BEN, False, 10, said),
+    )
+
+
+def test_our_balance_comes_with_what_changed_it(world: World, here: Region) -> None:
+    """Amount, both ends and the words that went with the payment are kept; another's balance is not ours."""
+    assert reduce_message(world, here, balance(BEN, b"")) == ()
+    assert world.balance is None
+    assert reduce_message(world, here, balance(world.agent_id, b"nonce 1\0")) == (
+        BalanceKnown(90, True, PAID, "nonce 1", 10, world.agent_id, BEN),
+    )
+    assert world.balance == 90
+    (event,) = reduce_message(world, here, balance(world.agent_id, b""))
+    assert isinstance(event, BalanceKnown)
+    assert event.description == "You paid Ben L$10"
+
+
+def test_items_that_came_into_being_are_told(world: World, here: Region) -> None:
+    """Ours only, and only if there are any. Spec: LIV-8."""
+    fields = dict.fromkeys(UpdateCreateInventoryItem.InventoryData.__struct_fields__, 0)
+    fields |= {"item_id": PAID, "folder_id": NIL, "asset_id": BEN, "type": 7, "callback_id": 3, "name": b"A note\0"}
+    fields |= {"description": b"on \x07paper\0", "owner_mask": 5, "next_owner_mask": 4}
+    block = UpdateCreateInventoryItem.InventoryData(**fields)  # type: ignore[arg-type]
+
+    def made(who: bytes, *blocks: UpdateCreateInventoryItem.InventoryData) -> UpdateCreateInventoryItem:
+        data = UpdateCreateInventoryItem.AgentData(who, True, PAID)
+        return UpdateCreateInventoryItem(agent_data=data, inventory_data=blocks)
+
+    assert reduce_message(world, here, made(BEN, block)) == ()
+    assert reduce_message(world, here, made(world.agent_id)) == ()
+    item = ItemMade(PAID, NIL, BEN, 7, "A note", "on paper", 3, 4, 5)
+    assert reduce_message(world, here, made(world.agent_id, block)) == (ItemsMade((item,), PAID),)
+
+
+def test_an_object_names_its_prices(world: World, here: Region) -> None:
+    """Buttons without a price are none."""
+    reply = PayPriceReply(
+        object_data=PayPriceReply.ObjectData(BEN, -2), button_data=tuple(map(PayPriceReply.ButtonData, (10, -1, 50)))
+    )
+    assert reduce_message(world, here, reply) == (PayPriceShown(BEN, (10, 50)),)
