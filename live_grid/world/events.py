@@ -70,7 +70,6 @@ class _Event(msgspec.Struct, frozen=True, gc=False):
     """Base of all; frozen, and without a cycle."""
 
 
-# --- the region --------------------------------------------------------------------------------
 class RegionDescribed(_Event, frozen=True):
     """What the region is has become known, or changed."""
 
@@ -108,7 +107,6 @@ class ParcelDescribed(_Event, frozen=True):
     """We stand on it; else it was asked for or hovered over."""
 
 
-# --- our own body ------------------------------------------------------------------------------
 class OwnMotion(_Event, frozen=True):
     """We moved, turned, sat down or stood up."""
 
@@ -135,7 +133,6 @@ class AnimationsPlayed(_Event, frozen=True):
     stopped: tuple[bytes, ...]
 
 
-# --- people and things -------------------------------------------------------------------------
 class AvatarChanged(_Event, frozen=True):
     """An avatar came, moved, or got a name."""
 
@@ -183,7 +180,6 @@ class FriendChanged(_Event, frozen=True):
     online: bool
 
 
-# --- words -------------------------------------------------------------------------------------
 class ChatHeard(_Event, frozen=True):
     """Somebody or something was heard."""
 
@@ -252,7 +248,6 @@ class Kicked(_Event, frozen=True):
     reason: str
 
 
-# --- offers and their answers ------------------------------------------------------------------
 class OfferMade(_Event, frozen=True):
     """Something waits for our answer; see `World.offers`."""
 
@@ -296,7 +291,6 @@ class GiftAnswered(_Event, frozen=True):
     accepted: bool
 
 
-# --- money and inventory -----------------------------------------------------------------------
 class BalanceKnown(_Event, frozen=True):
     """Our balance, and the transaction that changed it."""
 
@@ -340,7 +334,6 @@ class ItemsMade(_Event, frozen=True):
     transaction_id: bytes
 
 
-# --- going elsewhere ---------------------------------------------------------------------------
 class TeleportProgressed(_Event, frozen=True):
     """A teleport has begun or goes on."""
 
