@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+LOCAL = "(local)"
 PACKAGES = ("gridagent", "live_grid")
 
 
@@ -81,8 +82,13 @@ def report(findings: Iterable[str]) -> str:
 
 
 def imported_names(tree: ast.AST) -> dict[str, str]:
-    """Map each name that an import binds to the dotted thing it stands for."""
+    """Map each name that an import binds to the dotted thing it stands for, and each that is only local to `LOCAL`."""
     names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.setdefault(node.id, LOCAL)
+        elif isinstance(node, ast.arg):
+            names.setdefault(node.arg, LOCAL)
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -101,6 +107,8 @@ def dotted(node: ast.AST, names: Mapping[str, str]) -> str | None:
         parts.append(node.attr)
         node = node.value
     if not isinstance(node, ast.Name):
+        return None
+    if names.get(node.id) == LOCAL:
         return None
     root = names.get(node.id) or (f"builtins.{node.id}" if hasattr(builtins, node.id) else None)
     return None if root is None else ".".join([root, *reversed(parts)])

@@ -43,6 +43,7 @@ FIXED_PATH = re.compile(r"(?:/(?:tmp|var|etc|usr|opt|home|root|run|dev|proc)(?:/
 
 ALLOWED: dict[str, frozenset[str]] = {
     # path → what it may use; the reason stands in the module's docstring
+    "gridagent/simulation/__main__.py": frozenset({"sys.argv", "sys.stdout", "sys.exit"}),
 }
 
 
@@ -89,5 +90,6 @@ def test_the_rule_sees_each_platform_way(source: str) -> None:
 
 
 def test_the_rule_lets_urls_and_json_pointers_pass() -> None:
-    """A slash alone makes no path of this machine."""
+    """A slash alone makes no path of this machine, and a local name is no builtin."""
+    assert platform_ways(sample("class Request:\n    input: int = 0\ndef f(input): return input")) == []
     assert platform_ways(sample("a = 'https://example.org/tmp'; b = '/avatars/0'; c = '/me waves'")) == []

@@ -16,7 +16,15 @@ ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
 HOSTS = frozenset(
     {
         # public references that documents and comments may point to
-        *("docs.astral.sh", "hypothesis.readthedocs.io", "trio.readthedocs.io", "docs.python.org", "peps.python.org"),
+        *(
+            "docs.astral.sh",
+            "pytest-trio.readthedocs.io",
+            "hypothesis.readthedocs.io",
+            "trio.readthedocs.io",
+            "docs.python.org",
+            "docs.pytest.org",
+            "peps.python.org",
+        ),
         *("www.apache.org", "json-schema.org", "www.w3.org", "wiki.secondlife.com", "opensimulator.org"),
         *("secondlife.com", "www.sqlite.org", "mermaid.js.org"),
         # endpoints the product is configured with by default
