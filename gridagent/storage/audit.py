@@ -133,7 +133,7 @@ def load_tail(connection: apsw.Connection, ledger: str) -> AuditTail:
     """
     found = one(
         connection,
-        tuple[int, bool, int, int, bytes, bytes],
+        tuple[int, int, int, int, bytes, bytes],
         "SELECT number, sealed, first_row, rows, previous, digest FROM segment ORDER BY number DESC LIMIT 1",
     )
     if found is None:

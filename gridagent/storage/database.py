@@ -31,9 +31,11 @@ __all__ = (
     "Database",
     "Holder",
     "check_sqlite",
+    "damaged",
     "force_close",
     "holder_path",
     "open_database",
+    "refused_when_damaged",
     "storage_errors",
 )
 
@@ -174,7 +176,7 @@ def open_database(
         files.prepare(path)
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=files.vfs or None)
     try:
-        with storage_errors(), _refused_when_damaged(path):
+        with storage_errors(), refused_when_damaged(path):
             _configure(connection, path, files, read_only=read_only)
             _check_origin(connection, path, known=len(migrations), upgrades=not read_only)
             if not read_only:
@@ -280,25 +282,31 @@ def _enter_wal(connection: apsw.Connection, wal_pages: int, synchronous: str) ->
 
 
 @contextmanager
-def _refused_when_damaged(path: str) -> Iterator[None]:
+def refused_when_damaged(path: str) -> Iterator[None]:
+    """Turn damage into the sentence that refuses the database."""
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise _damaged(path, str(error)) from error
+        raise damaged(path, str(error)) from error
+    except StorageFailed as error:
+        if error.fault is StorageFault.CORRUPT:
+            raise damaged(path, error.detail) from error
+        raise
 
 
-def _damaged(path: str, how: str) -> LedgerRefused:
+def damaged(path: str, how: str) -> LedgerRefused:
+    """Say that a database cannot be used any more, and what can be done about it."""
     return LedgerRefused(f"the database {path} is damaged ({how[:160]}); move it away and restore a backup ({_MEND})")
 
 
 def _check_content(connection: apsw.Connection, path: str, migrations: Sequence[Migration]) -> None:
     """Check the schema and the pages of the ledger, which is bounded; the audit trail is checked elsewhere."""
     if schema_of(connection) != expected_schema(migrations):
-        raise _damaged(path, "its tables are not those of its schema")
+        raise damaged(path, "its tables are not those of its schema")
     for table in LEDGER_TABLES:
         ((said,),) = select(connection, tuple[str], f"PRAGMA quick_check({table})")
         if said != "ok":
-            raise _damaged(path, f"table {table}: {said}")
+            raise damaged(path, f"table {table}: {said}")
 
 
 def _ledger_id(connection: apsw.Connection, new: str | None) -> str:

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import posixpath
 from random import Random
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import apsw
 import msgspec
 
+from gridagent.storage.simulated_vfs import SECTOR_BYTES, Image, SimulatedVfs, cut, put
+
 __all__ = ("DiskCounts", "DiskFailure", "SimulatedDisk")
 
-SECTOR_BYTES: Final = 512
 _KEPT, _TORN = 0.45, 0.15
 """How likely an unsynced sector is kept whole, and torn; else it is lost."""
 
@@ -41,41 +42,6 @@ class DiskCounts(msgspec.Struct, kw_only=True):
     syncs_lied: int = 0
 
 
-class _Image:
-    """One file: what programs see, what is safe, and the writes in between, in order."""
-
-    __slots__ = ("holder", "now", "safe", "unsynced")
-
-    def __init__(self) -> None:
-        self.now = bytearray()
-        self.safe = bytearray()
-        self.unsynced: list[tuple[int, bytes | None]] = []  # emptied by every sync
-        self.holder: object | None = None
-
-    def write(self, data: bytes, offset: int) -> None:
-        _put(self.now, data, offset)
-        self.unsynced.append((offset, data))
-
-    def truncate(self, size: int) -> None:
-        _cut(self.now, size)
-        self.unsynced.append((size, None))
-
-    def sync(self) -> None:
-        self.safe = bytearray(self.now)
-        self.unsynced.clear()
-
-
-def _put(image: bytearray, data: bytes, offset: int) -> None:
-    if len(image) < offset + len(data):
-        image.extend(bytes(offset + len(data) - len(image)))
-    image[offset : offset + len(data)] = data
-
-
-def _cut(image: bytearray, size: int) -> None:
-    del image[size:]
-    image.extend(bytes(size - len(image)))
-
-
 class SimulatedDisk:
     """One disk; registers a VFS of its own until `close`.
 
@@ -92,15 +58,15 @@ class SimulatedDisk:
         self._rng = rng
         self._lies = lies
         self.powersafe = powersafe
-        self._files: dict[str, _Image] = {}  # a database, its log, and what lies beside it
-        self._names: dict[str, _Image] = {}
+        self._files: dict[str, Image] = {}  # a database, its log, and what lies beside it
+        self._names: dict[str, Image] = {}
         """The names that survive a power cut."""
         self._cut_at: int | None = None
         self._failure: DiskFailure | None = None
         self.dead = False
         """The power is off; everything fails until `reboot`."""
         self.counts = DiskCounts()
-        self._vfs = _Vfs(self, name)
+        self._vfs = SimulatedVfs(self, name)
 
     # --- faults -----------------------------------------------------------------------------------
 
@@ -125,7 +91,7 @@ class SimulatedDisk:
     def reboot(self) -> None:
         """Switch the power on again: what was not safe is kept, lost or torn. Nothing may have a file open."""
         self.cut_now()
-        kept: dict[str, _Image] = {}
+        kept: dict[str, Image] = {}
         for name in sorted(self._files | self._names):
             now, safe = self._files.get(name), self._names.get(name)
             image = now if now is safe or self._rng.random() < 1 / 2 else safe
@@ -142,11 +108,11 @@ class SimulatedDisk:
         self._failure = None
         self.dead = False
 
-    def _settle(self, image: _Image) -> None:
+    def _settle(self, image: Image) -> None:
         for offset, data in image.unsynced:
             if data is None:
                 if self._rng.random() < 1 / 2:
-                    _cut(image.safe, offset)
+                    cut(image.safe, offset)
                 continue
             for at in range(0, len(data), SECTOR_BYTES):
                 part = data[at : at + SECTOR_BYTES]
@@ -159,7 +125,7 @@ class SimulatedDisk:
                 else:
                     self.counts.sectors_lost += 1
                     continue
-                _put(image.safe, part, offset + at)
+                put(image.safe, part, offset + at)
         image.unsynced.clear()
         image.now = bytearray(image.safe)
 
@@ -197,15 +163,15 @@ class SimulatedDisk:
         if self._failure == "io_error" or (self._failure == "sync_error" and syncs):
             raise apsw.IOError("the disk failed")
 
-    def open_image(self, path: str) -> _Image:
+    def open_image(self, path: str) -> Image:
         """Return a file, made when it isn't there."""
         image = self._files.get(path)
         if image is None:
             self.tick()
-            image = self._files[path] = _Image()
+            image = self._files[path] = Image()
         return image
 
-    def sync_image(self, path: str, image: _Image, *, with_name: bool) -> None:
+    def sync_image(self, path: str, image: Image, *, with_name: bool) -> None:
         """Make a file safe, and its name if SQLite would."""
         self.tick(syncs=True)
         self.counts.syncs += 1
@@ -306,101 +272,3 @@ class _AsOsError:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, apsw.Error):
             raise OSError(5, str(error)) from error
-
-
-_Name: TypeAlias = "str | apsw.URIFilename | None"
-
-
-class _Vfs(apsw.VFS):
-    """The disk as SQLite sees it."""
-
-    def __init__(self, disk: SimulatedDisk, name: str) -> None:
-        self.name = name
-        self._disk = disk
-        super().__init__(name, base="")
-
-    def xOpen(self, name: _Name, flags: list[int]) -> _File:  # noqa: N802 - SQLite's name
-        """Open or make a file."""
-        path = name.filename() if isinstance(name, apsw.URIFilename) else name or "temporary"
-        flags[1] = flags[0]
-        return _File(self._disk, path, flags[0])
-
-    def xAccess(self, pathname: str, flags: int) -> bool:  # noqa: ARG002, N802 - SQLite's name
-        """Tell whether a file is there."""
-        return self._disk.size(pathname) is not None
-
-    def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: FBT001, N802 - SQLite's name
-        """Remove a file."""
-        self._disk.forget(filename, durably=syncdir)
-
-    def xFullPathname(self, name: str) -> str:  # noqa: N802 - SQLite's name
-        """Paths are full already."""
-        return name
-
-
-class _File(apsw.VFSFile):
-    """One open file as SQLite sees it."""
-
-    __slots__ = ("_disk", "_image", "_path", "_syncs_name")
-
-    def __init__(self, disk: SimulatedDisk, path: str, flags: int) -> None:  # no file of this machine is opened
-        self._disk = disk
-        self._path = path
-        self._image = disk.open_image(path)
-        # SQLite's own VFS syncs the directory of a new log or journal with the file, and of nothing else.
-        self._syncs_name = bool(flags & (apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL))
-
-    def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802 - SQLite's name
-        """Read what programs see."""
-        return bytes(self._image.now[offset : offset + amount])
-
-    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 - SQLite's name
-        """Write; a write at which the power goes off may be there in part."""
-        if self._disk.takes_writes:
-            self._image.write(bytes(data), offset)
-        self._disk.tick()
-
-    def xTruncate(self, newsize: int) -> None:  # noqa: N802 - SQLite's name
-        """Set the size."""
-        self._disk.tick()
-        self._image.truncate(newsize)
-
-    def xSync(self, flags: int) -> None:  # noqa: ARG002, N802 - SQLite's name
-        """Make the content safe."""
-        self._disk.sync_image(self._path, self._image, with_name=self._syncs_name)
-
-    def xFileSize(self) -> int:  # noqa: N802 - SQLite's name
-        """Return the size."""
-        return len(self._image.now)
-
-    def xLock(self, level: int) -> None:  # noqa: ARG002, N802 - SQLite's name
-        """Take the file; whoever has any lock has it alone."""
-        if self._image.holder not in {None, self}:
-            raise apsw.BusyError("the file is locked")
-        self._image.holder = self
-
-    def xUnlock(self, level: int) -> None:  # noqa: N802 - SQLite's name
-        """Give the file back."""
-        if level == apsw.SQLITE_LOCK_NONE and self._image.holder is self:
-            self._image.holder = None
-
-    def xCheckReservedLock(self) -> bool:  # noqa: N802 - SQLite's name
-        """Tell whether anybody has the file."""
-        return self._image.holder is not None
-
-    def xFileControl(self, op: int, ptr: int) -> bool:  # noqa: ARG002, N802 - SQLite's name
-        """Nothing beyond the ordinary."""
-        return False
-
-    def xClose(self) -> None:  # noqa: N802 - SQLite's name
-        """Give the lock back."""
-        if self._image.holder is self:
-            self._image.holder = None
-
-    def xSectorSize(self) -> int:  # noqa: N802 - SQLite's name
-        """Return how much is written at once."""
-        return SECTOR_BYTES
-
-    def xDeviceCharacteristics(self) -> int:  # noqa: N802 - SQLite's name
-        """Return what the disk promises."""
-        return apsw.SQLITE_IOCAP_POWERSAFE_OVERWRITE if self._disk.powersafe else 0

@@ -17,8 +17,7 @@ from gridagent.ids import AvatarKey
 from gridagent.storage import approvals, budgets, effects, generations, grants
 from gridagent.storage.audit import AuditBatch, TailDamaged, load_tail
 from gridagent.storage.audit_chain import drop_segment
-from gridagent.storage.base import LedgerRefused
-from gridagent.storage.database import Database, storage_errors
+from gridagent.storage.database import Database, damaged, refused_when_damaged, storage_errors
 from gridagent.storage.records import (
     ApprovalMoved,
     ApprovalOpened,
@@ -78,13 +77,10 @@ class Ledger:
         self.database = database
         self._settings = settings
         try:
-            with storage_errors():
+            with storage_errors(), refused_when_damaged(database.path):
                 self._tail = load_tail(database.connection, database.ledger)
         except TailDamaged as error:
-            raise LedgerRefused(
-                f"the audit trail in {database.path} is damaged ({error}); move the database away and restore a"
-                " backup (see docs/how-to/back-up-and-restore.md)"
-            ) from error
+            raise damaged(database.path, f"audit trail: {error}") from error
 
     def write(self, batch: Sequence[Sequence[Record]]) -> list[tuple[bool, ...]]:
         """Apply records in order, all in one transaction.
