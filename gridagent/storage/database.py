@@ -304,7 +304,7 @@ def _check_content(connection: apsw.Connection, path: str, migrations: Sequence[
     if schema_of(connection) != expected_schema(migrations):
         raise damaged(path, "its tables are not those of its schema")
     for table in LEDGER_TABLES:
-        ((said,),) = select(connection, tuple[str], f"PRAGMA quick_check({table})")
+        (said,) = select(connection, tuple[str], f"PRAGMA quick_check({table})")[0]
         if said != "ok":
             raise damaged(path, f"table {table}: {said}")
 

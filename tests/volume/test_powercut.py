@@ -224,7 +224,7 @@ def live(disk: SimulatedDisk, judge: Judge, *, payments: int, synchronous: str =
 
 
 @pytest.mark.parametrize("powersafe", [True, False], ids=["powersafe", "bare"])
-def test_the_power_may_go_off_at_every_write_of_a_payment(powersafe: bool) -> None:
+def test_the_power_may_go_off_at_every_write_of_a_payment(*, powersafe: bool) -> None:
     """Each operation on the disk, from the first start on, is cut once. Spec: EFX-2, POL-6, SUP-5. Fault: 38."""
     at, went_off = 0, True
     torn = lost = 0
