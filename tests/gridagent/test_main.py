@@ -181,3 +181,41 @@ def test_a_second_service_is_refused_and_a_killed_one_leaves_the_way_free(tmp_pa
         third = command(tmp_path, "run", "--for", "1s")
     assert third.returncode == 0
     assert find_endpoint(tmp_path / "run") is None
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="this platform has no pseudo-terminals")
+def test_on_a_terminal_it_draws_a_picture_and_takes_typed_lines(tmp_path) -> None:
+    """What is typed is said; the terminal is as it was afterwards. Spec: OPS-1, OPS-7."""
+    ours, theirs = os.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gridagent", "run", "--for", "10s"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**environment(tmp_path), "TERM": "xterm-256color"},
+    )
+    os.close(theirs)
+    shown, quitted = b"", False
+    try:
+        os.write(ours, b"say hello\n")
+        while data := _read(ours):
+            shown += data
+            if not quitted and b"says: hello" in shown:
+                quitted = bool(os.write(ours, b"quit\n"))
+        assert process.wait(timeout=10) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+    assert shown.count(b"\x1b[?1049h") == shown.count(b"\x1b[?1049l") == 1
+    assert b"near robin" in shown
+    assert shown.rstrip().endswith(b"robin: stopped, stopped \xc2\xb7 connection 1 \xc2\xb7 nowhere \xc2\xb7 0 near")
+
+
+def _read(descriptor: int) -> bytes:
+    """Read from a pseudo-terminal; the end of its other side is an error there."""
+    try:
+        return os.read(descriptor, 65_536)
+    except OSError:
+        return b""
