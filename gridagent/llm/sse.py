@@ -62,37 +62,39 @@ class SseParser:
         self._after_cr = data[-1:] == b"\r"
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        lines = data.split(b"\n")
+        tail = lines.pop()
         events: list[SseEvent] = []
-        start = 0
-        while (stop := data.find(b"\n", start)) >= 0:
-            self._take(data, start, stop)
-            self._end_line(events)
-            start = stop + 1
-        self._take(data, start, len(data))
+        if lines and self._line:
+            lines[0] = bytes(self._line) + lines[0]
+            self._line.clear()
+        for line in lines:
+            self._end_line(line, events)
+        self._check(len(self._line) + len(tail))
+        self._line += tail  # in place: a line that drips in is not copied with each drop
         return events
 
     def end(self) -> list[SseEvent]:
         """Return the event that the end of the stream left without a blank line, if there is one."""
         events: list[SseEvent] = []
         if self._line:
-            self._end_line(events)
+            self._end_line(bytes(self._line), events)
         self._dispatch(events)
         return events
 
-    def _take(self, data: bytes, start: int, stop: int) -> None:
-        size = self._held + len(self._line) + stop - start
-        if size > self._max:
-            raise LimitExceeded("one server-sent event, bytes", allowed=self._max, seen=size)
-        self._line += data[start:stop]
+    def _check(self, size: int) -> None:
+        if self._held + size > self._max:
+            raise LimitExceeded("one server-sent event, bytes", allowed=self._max, seen=self._held + size)
 
-    def _end_line(self, events: list[SseEvent]) -> None:
-        line = bytes(self._line)
-        self._line.clear()
+    def _end_line(self, line: bytes, events: list[SseEvent]) -> None:
         if self._at_start:
             self._at_start = False
             line = line.removeprefix(_BOM)
         if not line:
             self._dispatch(events)
+            return
+        self._check(len(line))
+        if line[:1] == b":":
             return
         field, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
@@ -101,7 +103,7 @@ class SseParser:
             self._held += len(value) + 1
         elif field == b"event":
             self._name = value[:_NAME_MAX_BYTES].decode("utf-8", "replace")
-        # Comments (an empty field), ids and retry times mean nothing to a single reply.
+        # Ids and retry times mean nothing to a single reply.
 
     def _dispatch(self, events: list[SseEvent]) -> None:
         if self._data:
