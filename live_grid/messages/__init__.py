@@ -1,7 +1,7 @@
 """Messages of the protocol: their names, their layouts as typed structs, and the functions that read and write them.
 
 Import message classes from their family: `circuits`, `regions`, `parcels`, `avatars`, `speech`,
-`travel`, `people`, `objects`, `holdings`.
+`travel`, `people`, `objects`, `holdings`, `making`.
 """
 
 from live_grid.messages.names import BY_NAME as BY_NAME

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from live_grid.errors import LocalProtocolError
-from live_grid.messages import avatars, circuits, holdings, objects, parcels, people, regions, speech, travel
+from live_grid.messages import avatars, circuits, holdings, making, objects, parcels, people, regions, speech, travel
 from live_grid.messages.compiling import compile_reader, compile_writer, first_fields_of
 from live_grid.messages.names import BY_NAME, Header
 from live_grid.messages.notation import Message
@@ -46,7 +46,7 @@ class Layout:
 
 
 def _messages() -> Iterator[type[Message]]:
-    for family in (avatars, circuits, holdings, objects, parcels, people, regions, speech, travel):
+    for family in (avatars, circuits, holdings, making, objects, parcels, people, regions, speech, travel):
         for name in family.__all__:
             yield getattr(family, name)
 
