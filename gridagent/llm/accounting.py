@@ -1,6 +1,6 @@
-"""What thinking costs, and who may spend how much of it; pure.
+"""Who may spend how much on thinking; pure.
 
-Owns prices, estimates from above, and the books: tokens and money of one turn, of one person, of one avatar and
+Owns the books: tokens and money of one turn, of one person, of one avatar and
 of the whole fleet, the last three over a sliding day. A turn reserves the most its next request can take before
 anything is awaited, so that requests at one time cannot overspend together; settling puts what it really took in
 place of it. The session keeps one `Accounts` for the service and asks it before each request.
@@ -20,61 +20,27 @@ import msgspec
 from msgspec import Meta
 
 from gridagent.errors import InternalError
-from gridagent.language import (
-    AssistantTurn,
-    FailureKind,
-    LlmFailure,
-    LlmRequest,
-    Usage,
-)
+from gridagent.language import FailureKind, LlmFailure
 from gridagent.limits import BUDGET_PRINCIPALS_MAX
+from gridagent.llm.prices import Spend
 from gridagent.policy.windows import MICROSECONDS, Window
 
 __all__ = (
     "Accounts",
+    "Limit",
     "Meter",
-    "Prices",
     "Reservation",
     "Scope",
-    "Spend",
     "SpendLimits",
     "Spent",
-    "cost_of",
-    "estimate_input_tokens",
-    "estimate_tokens",
-    "most_of",
 )
 
 DAY_S: Final = 86_400
-_BYTES_PER_TOKEN: Final = 3
-"""English has about four bytes to a token; three over-counts, and for other scripts a token is a character."""
-_TURN_TOKENS: Final = 8
-"""What a provider adds around each turn and each tool."""
-_PER: Final = 1_000_000
 _TURNS_MAX: Final = 4_096
 """Turns that are open at one time, over all avatars."""
 
 TokenLimit = Annotated[int, Meta(ge=0, le=10**12)]
 MicrosLimit = Annotated[int, Meta(ge=0, le=10**15)]
-
-
-class Prices(msgspec.Struct, frozen=True, kw_only=True):
-    """What a million tokens cost, in millionths of a currency unit (so $3 is 3,000,000)."""
-
-    input_micros: Annotated[int, Meta(ge=0, le=10**12)]
-    output_micros: Annotated[int, Meta(ge=0, le=10**12)]
-    cached_micros: Annotated[int, Meta(ge=0, le=10**12)] | None = None
-    """Input that the provider had cached; None costs as other input."""
-
-
-class Spend(msgspec.Struct, frozen=True, kw_only=True):
-    """An amount: tokens of both ways together, and money."""
-
-    tokens: int = 0
-    micros: int = 0
-
-    def __add__(self, other: Spend) -> Spend:
-        return Spend(tokens=self.tokens + other.tokens, micros=self.micros + other.micros)
 
 
 class Meter(StrEnum):
@@ -139,42 +105,6 @@ class Reservation(msgspec.Struct, frozen=True, kw_only=True):
     person: str
     avatar: str
     most: Spend
-
-
-# --- amounts --------------------------------------------------------------------------------------
-
-
-def estimate_tokens(size: int) -> int:
-    """Return an estimate from above of the tokens in ``size`` bytes of UTF-8."""
-    return -(-size // _BYTES_PER_TOKEN)
-
-
-def estimate_input_tokens(request: LlmRequest) -> int:
-    """Return an estimate from above of the tokens that a request is."""
-    size = 0
-    for turn in request.turns:
-        size += len(turn.text) if turn.text.isascii() else len(turn.text.encode("utf-8", "surrogatepass"))
-        if isinstance(turn, AssistantTurn):
-            size += sum(len(call.name) + len(call.arguments.encode("utf-8", "replace")) for call in turn.tool_calls)
-    for tool in request.tools:
-        size += len(tool.name) + len(tool.description.encode("utf-8", "replace")) + len(tool.schema)
-    return estimate_tokens(size) + _TURN_TOKENS * (len(request.turns) + len(request.tools))
-
-
-def cost_of(usage: Usage, prices: Prices) -> int:
-    """Return what it cost, in millionths, rounded up."""
-    cached = min(usage.cached_tokens, usage.input_tokens)
-    cached_price = prices.input_micros if prices.cached_micros is None else prices.cached_micros
-    total = (usage.input_tokens - cached) * prices.input_micros + cached * cached_price
-    return -(-(total + usage.output_tokens * prices.output_micros) // _PER)
-
-
-def most_of(request: LlmRequest, prices: Prices | None) -> Spend:
-    """Return the most that a request can take."""
-    usage = Usage(input_tokens=estimate_input_tokens(request), output_tokens=request.max_reply_tokens)
-    return Spend(
-        tokens=usage.input_tokens + usage.output_tokens, micros=0 if prices is None else cost_of(usage, prices)
-    )
 
 
 # --- the books ------------------------------------------------------------------------------------
@@ -248,7 +178,7 @@ class Accounts:
             turn: the turn's correlation id; `end_turn` closes it.
             person: whose words led to it; empty for nobody's.
             avatar: the avatar that thinks.
-            most: from `most_of`.
+            most: from `gridagent.llm.prices.most_of`.
             now: seconds on a clock that goes forward; one that goes back counts as standing still.
         """
         at_us = self._advance(now)

@@ -23,7 +23,7 @@ from gridagent.language import (
     Usage,
 )
 from gridagent.limits import TOOL_CALLS_PER_REPLY_MAX, clip
-from gridagent.llm.accounting import estimate_input_tokens, estimate_tokens
+from gridagent.llm.prices import estimate_input_tokens, estimate_tokens
 from gridagent.llm.untrusted import unusable
 
 __all__ = ("ReplyAssembly", "ThinkFilter")

@@ -28,8 +28,8 @@ from gridagent.language import (
     LlmRequest,
     pairing_problem,
 )
-from gridagent.llm.accounting import Prices, cost_of
 from gridagent.llm.base import Codec, Transport, WireReply, WireRequest
+from gridagent.llm.prices import Prices, cost_of
 from gridagent.llm.retry import RetryPolicy, retrying
 from gridagent.llm.retry_after import retry_after_s
 from gridagent.llm.slots import Slots, SlotStatistics

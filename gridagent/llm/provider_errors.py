@@ -133,7 +133,7 @@ def failure_of_error(error: msgspec.Raw, *, had_tools: bool) -> LlmFailure:
     for number in (told.code, told.status):
         try:
             status = int(number or 0)
-        except (ValueError, OverflowError):
+        except ValueError:
             continue
         if 400 <= status < 600:  # noqa: PLR2004 - HTTP's errors
             return failure_of_status(status, data, had_tools=had_tools)

@@ -309,9 +309,8 @@ class HttpReply:
         try:
             return await anext(self._raw)
         except StopAsyncIteration:
-            first = not self._ended
             self._ended = True
-            if first and self._inflater is not None:
+            if self._inflater is not None:
                 self._inflater.end()
             return None
         except (httpx.HTTPError, OSError, ValueError, RuntimeError) as error:

@@ -101,6 +101,12 @@ class LlmServer:
             while self.open:
                 await trio.lowlevel.checkpoint()
 
+    async def has_seen(self, requests: int) -> None:
+        """Wait until so many requests have come."""
+        with trio.fail_after(5):
+            while len(self.seen) < requests:
+                await trio.lowlevel.checkpoint()
+
     async def handle(self, stream: trio.SocketStream) -> None:
         self.open += 1
         self.connections += 1

@@ -26,9 +26,9 @@ from gridagent.language import (
     ToolDescriptor,
     UserTurn,
 )
-from gridagent.llm.accounting import Prices
 from gridagent.llm.chat_completions import ChatCompletions
 from gridagent.llm.client import LlmClient
+from gridagent.llm.prices import Prices
 from gridagent.llm.retry import RetryPolicy
 from gridagent.llm.slots import Slots
 from gridagent.llm.transport import HttpTransport, TransportTimeouts
