@@ -47,6 +47,8 @@ from gridagent.simulation.wild import wild_action
 __all__ = ("Operator",)
 
 _REMEMBERED: Final = 64
+_COMES_BACK_ITSELF_S: Final = 61.0
+"""Above every back-off: whoever stays away for longer was sent away, and only an operator shortens that."""
 
 
 class _Nowhere:
@@ -93,12 +95,15 @@ class Operator:
         self._open: deque[str] = deque(maxlen=_REMEMBERED)
         self._answered: deque[str] = deque(maxlen=_REMEMBERED)
         self._doubtful: deque[str] = deque(maxlen=_REMEMBERED)
+        self._away_s = 0.0
 
     # --- what it hears of -------------------------------------------------------------------------
 
     def on_observed(self, body: BodyView) -> None:
-        """Remember approvals that somebody asked for, and effects that are in doubt."""
-        if body.kind == "approval_opened":
+        """Remember approvals that somebody asked for, effects in doubt, and how long the avatar stays away."""
+        if body.kind == "link_state":
+            self._away_s = body.retry_in_s or 0.0
+        elif body.kind == "approval_opened":
             self._open.append(body.approval_id)
         elif body.kind == "outcome" and body.outcome is not None and body.outcome.outcome == "in_doubt":
             self._doubtful.append(body.effect)
@@ -188,9 +193,12 @@ class Operator:
         await self.send(StopTurn())
         if self.handle.status().gateway.held:
             await self.send(Release())
-        if self.handle.status().agent is AgentState.PAUSED:
+        status = self.handle.status()
+        if status.agent is AgentState.PAUSED:
             await self.send(Resume())
-        elif self.handle.status().link in {LinkState.STOPPED, LinkState.AUTHENTICATION_BLOCKED, LinkState.BACKOFF}:
+        elif status.link in {LinkState.STOPPED, LinkState.AUTHENTICATION_BLOCKED} or (
+            status.link is LinkState.BACKOFF and self._away_s > _COMES_BACK_ITSELF_S
+        ):
             await self.send(Connect())
 
     async def reach(self, aim: AgentState | LinkState, disconnect: Callable[[], object]) -> None:

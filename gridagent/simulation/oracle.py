@@ -46,6 +46,7 @@ _TOLD_FOR: Final = {
     EvidenceKind.AVATAR_GONE: "avatar_left",
 }
 """Evidence that names a state and no action: the world must have told of such a state."""
+_CONNECTED: Final = ("connecting", "degraded", "online", "")
 _MONEY: Final = ("pay_avatar", "pay_object")
 _ENDS: Final = ("confirmed", "refused", "in_doubt")
 
@@ -174,6 +175,8 @@ class Account:
         self._logouts: Counter[int] = Counter()
         self._settled_seen: Counter[str] = Counter()
         self._lossless = True
+        self._link = "stopped"
+        """State of the link, as observed; empty while unknown."""
 
     def _note(self, what: str, detail: str = "") -> None:
         self._oracle.note(self._avatar, what, detail)
@@ -430,6 +433,7 @@ class Account:
     def on_lag(self) -> None:
         """The subscriber that reads at once has lost something: what is counted is not exact any more."""
         self._lossless = False
+        self._link = ""
 
     def _said_outcome(self, _: ObservationView, body: BodyView) -> None:
         grant = self._grants.get(body.effect)
@@ -446,8 +450,13 @@ class Account:
     def _said_control(self, _: ObservationView, body: BodyView) -> None:
         self._seen_answers[body.control] += 1
 
+    def _said_link(self, _: ObservationView, body: BodyView) -> None:
+        self._link = body.state
+
     def _said_event(self, seen: ObservationView, body: BodyView) -> None:
         event = body.event
+        if self._link not in _CONNECTED:
+            self.breach("no event without a connection", f"seen while the link was {self._link}")
         if event is None or not event.text.startswith("canary "):
             return
         self._oracle.checked += 1
@@ -508,5 +517,6 @@ _SAID: Final[dict[str, Callable[[Account, ObservationView, BodyView], None]]] = 
     "outcome": Account._said_outcome,  # noqa: SLF001 - the table belongs to the class
     "control": Account._said_control,  # noqa: SLF001
     "event": Account._said_event,  # noqa: SLF001
+    "link_state": Account._said_link,  # noqa: SLF001
     "generation_closed": Account._said_closed,  # noqa: SLF001
 }

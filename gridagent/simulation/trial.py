@@ -15,6 +15,7 @@ from typing import Final
 
 import msgspec
 import trio
+import trio.testing
 
 from gridagent.errors import OperatorError
 from gridagent.grid.simulated.grid import open_simulated_grid
@@ -48,6 +49,9 @@ _SHORT_S: Final = (5.0, 60.0)
 _LONG_S: Final = (240.0, 900.0)
 _SHORT_LIVES: Final = 2
 """Short lives after each long one."""
+_STILL_STEPS: Final = 20_000
+"""More steps in one moment than any flood needs."""
+_LIFT_S: Final = 600.0
 _COLLECT_EVERY_S: Final = 3_600.0
 """The collector is off while a seeded run lasts; a pass costs as much as some minutes of simulation."""
 
@@ -97,6 +101,28 @@ def run_trial(
     )
 
 
+class Stillness(trio.abc.Instrument):
+    """Notices a loop that turns without end: simulated time moves only while everybody waits.
+
+    Args:
+        give_up: called in the middle of the loop, again and again while it turns.
+    """
+
+    def __init__(self, give_up: Callable[[], None]) -> None:
+        self._give_up = give_up
+        self._steps = 0
+        self._since = -1.0
+
+    def before_task_step(self, task: trio.lowlevel.Task) -> None:  # noqa: ARG002 - the instrument's signature
+        """Count; look at the time now and then."""
+        self._steps += 1
+        if self._steps % _STILL_STEPS == 0:
+            now = trio.current_time()
+            if now == self._since:
+                self._give_up()
+            self._since = now
+
+
 class _Trial:
     def __init__(
         self, scenario: Scenario, seed: int, hours: float, on_progress: Callable[[float], None] | None
@@ -112,7 +138,20 @@ class _Trial:
         self._collect_at = _COLLECT_EVERY_S
 
     async def run(self) -> None:
-        """Live one life of the service after another until the time is up."""
+        """Live one life of the service after another until the time is up, or stands still."""
+        with trio.CancelScope() as scope:
+
+            def give_up() -> None:
+                self.oracle.breach("service", "time goes on", f"{_STILL_STEPS} steps in one moment")
+                scope.cancel(reason="time stands still")
+                clock = trio.lowlevel.current_clock()
+                if isinstance(clock, trio.testing.MockClock):
+                    clock.jump(_LIFT_S)  # every bounded wait ends, and with it what holds the cancellation up
+
+            trio.lowlevel.add_instrument(Stillness(give_up))
+            await self._live()
+
+    async def _live(self) -> None:
         scenario, ports = self._scenario, self._ports
         rng = ports.randomness.stream("simulation.world")
         world = build_world(scenario, rng=rng, ids=ports.ids.uuid, make=WatchedWorld)

@@ -75,6 +75,7 @@ class BodyView(msgspec.Struct, kw_only=True, gc=False):
     state: str = ""
     was: str = ""
     cause: str | None = None
+    retry_in_s: float | None = None
     logged_out: bool = False
     event: EventView | None = None
     utterance_id: str = ""
