@@ -33,6 +33,7 @@ from gridagent.grid.simulated.scenario import DEFAULT_SCENARIO, load_shipped, pa
 from gridagent.grid.simulated.scenario_build import build_world
 from gridagent.grid.simulated.scenario_format import AvatarSpec as Account
 from gridagent.grid.simulated.scenario_format import Scenario
+from gridagent.grid.simulated.scenario_incidents import Disconnect, Kick, RegionRestart
 from gridagent.grid.simulated.scenario_timeline import set_timeline
 from gridagent.ids import AvatarId, AvatarKey
 from gridagent.limits import SCENARIO_FILE_MAX_BYTES
@@ -247,7 +248,7 @@ def _avatar(config: Config, scenario: Scenario, key: AvatarKey, avatar: AvatarCo
     return _Avatar(
         key=key,
         account_id=scenario.avatar_id(account),
-        settings=_settings(config, key, index),
+        settings=_settings(config, scenario, key, index),
         policy=_policy(config, key),
         names=(avatar.first_name, f"{avatar.first_name} {avatar.last_name}", *avatar.aliases),
         authorised=frozenset(AvatarId(each) for each in (*roles.owners, *roles.trusted)),
@@ -262,9 +263,11 @@ def _policy(config: Config, key: str) -> Policy:
     return Policy(section, avatar.roles or config.roles)
 
 
-def _settings(config: Config, key: AvatarKey, index: int) -> SessionSettings:
+def _settings(config: Config, scenario: Scenario, key: AvatarKey, index: int) -> SessionSettings:
     session, reconnect = config.session, config.reconnect
-    fails = config.failure_rule is FailureRule.FAIL
+    fails = config.failure_rule is FailureRule.FAIL and not (
+        config.session.on_backend_failure is FailureRule.AUTO and _is_stormy(scenario)
+    )
     return SessionSettings(
         key=key,
         on_backend_failure=OnBackendFailure.FAIL if fails else OnBackendFailure.RECONNECT,
@@ -272,6 +275,7 @@ def _settings(config: Config, key: AvatarKey, index: int) -> SessionSettings:
         grid_events_max=config.queues.grid_events,
         controls_max=config.queues.controls,
         observables_max=config.queues.observables,
+        offline_work_max=reconnect.offline_work_capacity,
         shutdown_timeout_s=session.shutdown_timeout_s,
         logout_timeout_s=session.logout_timeout_s,
         delays=ReconnectDelays(
@@ -284,6 +288,19 @@ def _settings(config: Config, key: AvatarKey, index: int) -> SessionSettings:
         ),
         fault_intensity=RestartIntensity(max_restarts=session.max_restarts, window_s=session.restart_window_s),
     )
+
+
+def _is_stormy(scenario: Scenario) -> bool:
+    """Tell whether connections are broken on purpose in this story, so that coming back is part of it."""
+    faults = scenario.faults
+    chances = (
+        faults.login_refused,
+        faults.disconnect_mid_action,
+        faults.disconnects_per_hour,
+        faults.kicks_per_hour,
+        faults.restarts_per_hour,
+    )
+    return any(chances) or any(isinstance(each, Kick | RegionRestart | Disconnect) for each in scenario.incidents)
 
 
 class _Reloading:
@@ -359,14 +376,15 @@ async def open_running(
         set_level: changes the log's level on a reload.
         environ: variables that a reloaded configuration is laid under; None means none.
         base: directory that relative paths of a reloaded configuration start from.
-        faults: knobs of the simulated grid.
+        faults: knobs of the simulated grid; None takes the scenario's own.
 
     Cancellation: the same orderly stop, bounded by each avatar's shutdown time-out.
     """
     randomness = SimulatedRandomness(prepared.seed)
     ids = SimulatedIds(randomness.stream("world.ids"))
     world = build_world(prepared.scenario, rng=randomness.stream("world"), ids=ids.uuid)
-    async with open_simulated_grid(world, ports=ports, faults=faults) as grid:
+    knobs = prepared.scenario.faults if faults is None else faults
+    async with open_simulated_grid(world, ports=ports, faults=knobs) as grid:
         set_timeline(prepared.scenario, world, grid.hands, now=grid.now())
         reloading = partial(_Reloading, environ=environ or {}, base=base, set_level=set_level)
         specs = [

@@ -66,7 +66,7 @@ async def open_service(
         seed: the same seed gives the same world.
         ports: clock, randomness and ids; None takes the real ones. Tests take
             `gridagent.runtime.deterministic.simulated_ports`.
-        faults: what goes wrong in the simulated grid; by default nothing.
+        faults: what goes wrong in the simulated grid; by default what the scenario says.
 
     Yields:
         The running service. Leaving the block stops every avatar in order, within its shutdown time-out.

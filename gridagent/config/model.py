@@ -79,7 +79,7 @@ class FailureRule(StrEnum):
     """What a failed grid connection leads to."""
 
     AUTO = "auto"
-    """``fail`` in the simulated grid, ``reconnect`` in a live one."""
+    """``reconnect`` in a live grid, and in a scenario that itself breaks connections; otherwise ``fail``."""
     FAIL = "fail"
     RECONNECT = "reconnect"
 
@@ -192,7 +192,7 @@ class SessionConfig(_Section, frozen=True, kw_only=True):
     """How one avatar's session is run and ended."""
 
     on_backend_failure: FailureRule = FailureRule.AUTO
-    """fail, reconnect, or auto: fail in the simulated grid, reconnect in a live one."""
+    """fail, reconnect, or auto: reconnect in a live grid and where a scenario breaks connections itself, else fail."""
     shutdown_timeout_s: Annotated[float, Meta(ge=0.1, le=120.0)] = 10.0
     """Longest each part may take to end in order; then it is cancelled."""
     logout_timeout_s: Annotated[float, Meta(ge=0.1, le=60.0)] = 5.0

@@ -98,6 +98,11 @@ class SimulatedGrid:
 
     # --- faults by hand --------------------------------------------------------------------------
 
+    @property
+    def faults(self) -> Faults:
+        """The knobs in force."""
+        return self._faults
+
     def set_faults(self, faults: Faults) -> None:
         """Change the knobs for every connection, open ones too."""
         self._faults = faults

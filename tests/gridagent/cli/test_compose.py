@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+import trio
 
 from gridagent.cli.compose import demonstration, open_running, prepare, sections_chosen
 from gridagent.config.load import parse_config
@@ -12,8 +13,9 @@ from gridagent.config.model import AvatarConfig, Config, FailureRule, LogLevel, 
 from gridagent.config.policy import PolicySection, Preset, RolesSection
 from gridagent.controls import ReloadConfig
 from gridagent.errors import ConfigError, OperatorError
+from gridagent.grid.simulated.faults import Faults
 from gridagent.grid.simulated.scenario import load_shipped, shipped_scenarios
-from gridagent.observations import AgentState
+from gridagent.observations import AgentState, LinkState
 from gridagent.runtime.deterministic import simulated_ports
 from gridagent.session import OnBackendFailure
 
@@ -72,6 +74,42 @@ def test_settings_come_from_the_configuration() -> None:
     assert (settings.shutdown_timeout_s, settings.delays.short_wait_s) == (7.0, 1.5)
     assert settings.fault_intensity.max_restarts == 2
     assert settings.on_backend_failure is OnBackendFailure.FAIL
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "wanted"),
+    [
+        ("plaza", "auto", OnBackendFailure.FAIL),
+        ("rough-night", "auto", OnBackendFailure.RECONNECT),
+        ("two-regions", "auto", OnBackendFailure.RECONNECT),
+        ("rough-night", "fail", OnBackendFailure.FAIL),
+        ("plaza", "reconnect", OnBackendFailure.RECONNECT),
+    ],
+)
+def test_a_story_that_breaks_connections_is_told_to_its_end(name, rule, wanted) -> None:
+    """Spec: SUP-1 — offline a lost connection is the end, unless losing it is what the scenario is about."""
+    config = parse_config(b'{"session": {"on_backend_failure": "%s"}}' % rule.encode())
+    assert prepare(config, scenario=name, demonstrate=True).avatars[0].settings.on_backend_failure is wanted
+
+
+async def test_the_scenarios_own_faults_count_unless_others_are_given(autojump_clock) -> None:
+    """Spec: SIM-1 — what a scenario file says of its connections is so."""
+    prepared = prepare(Config(), scenario="rough-night", demonstrate=True)
+    assert prepared.scenario.faults != Faults()
+    async with open_running(prepared, ports=simulated_ports(1)) as running:
+        assert running.grid.faults == prepared.scenario.faults
+    async with open_running(prepared, ports=simulated_ports(1), faults=Faults()) as running:
+        assert running.grid.faults == Faults()
+
+
+async def test_a_rough_night_is_survived(autojump_clock) -> None:
+    """Spec: SUP-6 — kicked, restarted, stalled and flooded, the avatar comes back by itself."""
+    prepared = prepare(Config(), scenario="rough-night", demonstrate=True)
+    async with open_running(prepared, ports=simulated_ports(1)) as running:
+        await trio.sleep(3 * 3600)
+        avatar = running.service.avatar()
+        assert await avatar.wait_link(LinkState.ONLINE) is LinkState.ONLINE
+        assert avatar.status().generation > 2
 
 
 def test_every_account_that_is_missing_is_a_problem() -> None:
