@@ -15,7 +15,16 @@ import apsw
 import msgspec
 
 from gridagent.storage.base import LedgerRefused
-from gridagent.storage.database import MARKER, Database, Holder, force_close, holder_path, open_database, storage_errors
+from gridagent.storage.database import (
+    MARKER,
+    Database,
+    Holder,
+    force_close,
+    holder_path,
+    marker_of,
+    open_database,
+    storage_errors,
+)
 from gridagent.storage.files import Files
 from gridagent.storage.rows import select
 
@@ -58,7 +67,7 @@ class PagedBackup:
                 raise LedgerRefused(f"there is a file at {target} already; give the backup another name")
             _clear(self._files, self._part)
             self._files.prepare(self._part)
-            self._copy = apsw.Connection(self._part, flags=apsw.SQLITE_OPEN_READWRITE, vfs=self._files.vfs or None)
+            self._copy = _connect(self._part, self._files)
             self._backup = self._copy.backup("main", database.connection, "main")
 
     def step(self) -> bool:
@@ -84,7 +93,7 @@ class PagedBackup:
             self._copy.pragma("journal_mode", "DELETE")
             self._copy.close()
             self._files.sync(self._part)
-            report = _judge(self._part, self._files, named=self._target)
+            report, _ = _judge(self._part, self._files, named=self._target)
             self._files.move_durably(self._part, self._target)
             return report
 
@@ -95,7 +104,8 @@ class PagedBackup:
             _clear(self._files, self._part)
 
 
-def _judge(path: str, files: Files, *, named: str) -> BackupReport:
+def _judge(path: str, files: Files, *, named: str) -> tuple[BackupReport, str]:
+    """Check a copy; return what it holds, and which ledger it is of."""
     copy = open_database(path, files=files, holder=_COPIED_BY, new_ledger="", read_only=True)
     try:
         ((said,),) = select(copy.connection, tuple[str], "PRAGMA integrity_check(1)")
@@ -106,7 +116,7 @@ def _judge(path: str, files: Files, *, named: str) -> BackupReport:
         )
     finally:
         copy.close()
-    return BackupReport(path=named, bytes=files.size(path) or 0, effects=effects, audit_rows=rows)
+    return BackupReport(path=named, bytes=files.size(path) or 0, effects=effects, audit_rows=rows), copy.ledger
 
 
 def restore(backup: str, database: str, *, files: Files, aside: str) -> BackupReport:
@@ -129,35 +139,33 @@ def restore(backup: str, database: str, *, files: Files, aside: str) -> BackupRe
         part = f"{database}.part"
         _clear(files, part)
         files.prepare(part)
-        source = apsw.Connection(backup, flags=apsw.SQLITE_OPEN_READWRITE, vfs=files.vfs or None)
-        copy = apsw.Connection(part, flags=apsw.SQLITE_OPEN_READWRITE, vfs=files.vfs or None)
-        try:
-            with copy.backup("main", source, "main") as whole:
-                while not whole.done:
-                    whole.step(PAGES_A_STEP)
-        except (apsw.CorruptError, apsw.NotADBError) as error:
-            raise LedgerRefused(f"the backup {backup} is damaged ({error}); restore another one") from error
-        finally:
-            force_close(copy)
-            force_close(source)
+        files.copy(backup, part)
         files.sync(part)
-        report = _judge(part, files, named=database)
-        for name in (MARKER, os.path.basename(database) + "-wal", os.path.basename(database)):  # noqa: PTH119 - files port
-            path = os.path.join(os.path.dirname(database), name)  # noqa: PTH118, PTH120 - files port
+        try:
+            report, ledger = _judge(part, files, named=database)
+        except LedgerRefused as refused:
+            _clear(files, part)
+            raise LedgerRefused(f"the backup {backup} cannot be used: {refused}") from refused
+        directory, name = os.path.split(database)
+        marker = os.path.join(directory, MARKER)  # noqa: PTH118 - a path of the files port
+        if files.size(marker) is None:
+            # While nothing is in place, a start must find that something is missing.
+            files.write_durably(marker, marker_of(ledger))
+        for each in (f"{name}-wal", name):
+            path = os.path.join(directory, each)  # noqa: PTH118 - a path of the files port
             if files.size(path) is not None:
                 files.move_durably(path, path + aside)
         files.move_durably(part, database)
+        files.write_durably(marker, marker_of(ledger))
         return report
 
 
 def _refuse_if_in_use(database: str, files: Files) -> None:
     if not files.size(database):
         return
-    connection = apsw.Connection(database, flags=apsw.SQLITE_OPEN_READWRITE, vfs=files.vfs or None)
+    connection = _connect(database, files)
     try:
-        connection.set_busy_timeout(0)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        connection.pragma("locking_mode", "EXCLUSIVE")
         connection.execute("BEGIN").execute("SELECT count(*) FROM sqlite_schema").fetchall()
     except apsw.BusyError:
         held = files.read(holder_path(database), max_bytes=256) or b"by a process that did not say which"
@@ -168,6 +176,13 @@ def _refuse_if_in_use(database: str, files: Files) -> None:
         pass  # that is what restoring is for
     finally:
         force_close(connection)
+
+
+def _connect(path: str, files: Files) -> apsw.Connection:
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=files.vfs or None)
+    connection.set_busy_timeout(0)
+    connection.pragma("locking_mode", "EXCLUSIVE")  # so that no shared memory is needed
+    return connection
 
 
 def _clear(files: Files, path: str) -> None:

@@ -34,6 +34,7 @@ __all__ = (
     "damaged",
     "force_close",
     "holder_path",
+    "marker_of",
     "open_database",
     "refused_when_damaged",
     "storage_errors",
@@ -323,13 +324,18 @@ def _leave_marks(path: str, files: Files, holder: Holder, ledger: str) -> None:
     found = files.read(marker, max_bytes=_SMALL_FILE_MAX_BYTES)
     if found is None:
         files.sync_directory(directory)  # the database's own entry first
-        files.write_durably(marker, msgspec.json.encode(_Marker(ledger=ledger)) + b"\n")
+        files.write_durably(marker, marker_of(ledger))
     elif not _marks(found, ledger):
         raise LedgerRefused(
             f"the database {path} is not the one that was begun here ({MARKER} names another): restore a backup of"
             f" that one ({_MEND}); or, to go on with this one, move {MARKER} away first"
         )
     files.write_durably(holder_path(path), msgspec.json.encode(holder) + b"\n")
+
+
+def marker_of(ledger: str) -> bytes:
+    """Return what the marker of a ledger says."""
+    return msgspec.json.encode(_Marker(ledger=ledger)) + b"\n"
 
 
 def _marks(found: bytes, ledger: str) -> bool:

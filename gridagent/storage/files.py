@@ -17,6 +17,7 @@ __all__ = ("Files", "SystemFiles")
 
 PRIVATE_FILE: Final = 0o600
 PRIVATE_DIRECTORY: Final = 0o700
+COPIED_AT_ONCE_BYTES: Final = 1 << 20
 
 
 class Files(Protocol):
@@ -49,6 +50,10 @@ class Files(Protocol):
 
     def move_durably(self, source: str, target: str) -> None:
         """Rename a complete, synced file over ``target``, and make that survive a power cut."""
+        ...
+
+    def copy(self, source: str, target: str) -> None:
+        """Write a file's content into another, prepared one."""
         ...
 
     def sync(self, path: str) -> None:
@@ -119,6 +124,12 @@ class SystemFiles:
         """Rename a complete, synced file over ``target``, and make that survive a power cut."""
         Path(source).replace(target)
         self.sync_directory(str(Path(target).parent))
+
+    def copy(self, source: str, target: str) -> None:
+        """Write a file's content into another, prepared one."""
+        with Path(source).open("rb") as read, Path(target).open("r+b") as written:
+            while part := read.read(COPIED_AT_ONCE_BYTES):
+                written.write(part)
 
     def sync(self, path: str) -> None:
         """Make a file's content survive a power cut."""

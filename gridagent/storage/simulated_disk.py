@@ -52,7 +52,19 @@ class SimulatedDisk:
         powersafe: tell SQLite, as its own VFS does, that a torn write harms no byte beside it.
     """
 
-    __slots__ = ("_cut_at", "_failure", "_files", "_lies", "_names", "_rng", "_vfs", "counts", "dead", "powersafe")
+    __slots__ = (
+        "_cut_at",
+        "_failure",
+        "_files",
+        "_lies",
+        "_names",
+        "_rng",
+        "_temporary",
+        "_vfs",
+        "counts",
+        "dead",
+        "powersafe",
+    )
 
     def __init__(self, rng: Random, *, name: str, lies: bool = False, powersafe: bool = True) -> None:
         self._rng = rng
@@ -66,6 +78,7 @@ class SimulatedDisk:
         self.dead = False
         """The power is off; everything fails until `reboot`."""
         self.counts = DiskCounts()
+        self._temporary = 0
         self._vfs = SimulatedVfs(self, name)
 
     # --- faults -----------------------------------------------------------------------------------
@@ -171,6 +184,11 @@ class SimulatedDisk:
             image = self._files[path] = Image()
         return image
 
+    def temporary_name(self) -> str:
+        """Return a name that no file has."""
+        self._temporary += 1
+        return f"temporary-{self._temporary}"
+
     def sync_image(self, path: str, image: Image, *, with_name: bool) -> None:
         """Make a file safe, and its name if SQLite would."""
         self.tick(syncs=True)
@@ -235,6 +253,12 @@ class SimulatedDisk:
             self.tick()
         self._files[target] = self._files.pop(source)
         self.sync_directory(posixpath.dirname(target))
+
+    def copy(self, source: str, target: str) -> None:
+        """Write a file's content into another."""
+        with _AsOsError():
+            self.tick()
+        self._files[target].write(bytes(self._files[source].now), 0)
 
     def sync(self, path: str) -> None:
         """Make a file's content safe."""

@@ -76,7 +76,7 @@ class SimulatedVfs(apsw.VFS):
 
     def xOpen(self, name: _Name, flags: list[int]) -> _File:  # noqa: N802 - SQLite's name
         """Open or make a file."""
-        path = name.filename() if isinstance(name, apsw.URIFilename) else name or "temporary"
+        path = name.filename() if isinstance(name, apsw.URIFilename) else name or self._disk.temporary_name()
         flags[1] = flags[0]
         return _File(self._disk, path, flags[0])
 
@@ -96,13 +96,14 @@ class SimulatedVfs(apsw.VFS):
 class _File(apsw.VFSFile):
     """One open file as SQLite sees it."""
 
-    __slots__ = ("_disk", "_image", "_level", "_path", "_syncs_name")
+    __slots__ = ("_disk", "_image", "_level", "_passing", "_path", "_syncs_name")
 
     def __init__(self, disk: SimulatedDisk, path: str, flags: int) -> None:  # no file of this machine is opened
         self._disk = disk
         self._path = path
         self._image = disk.open_image(path)
         self._level: int = apsw.SQLITE_LOCK_NONE
+        self._passing = bool(flags & apsw.SQLITE_OPEN_DELETEONCLOSE)
         # SQLite's own VFS syncs the directory of a new log or journal with the file, and of nothing else.
         self._syncs_name = bool(flags & (apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL))
 
@@ -154,6 +155,8 @@ class _File(apsw.VFSFile):
         """Give the lock back."""
         if self._image.holder is self:
             self._image.holder = None
+        if self._passing and not self._disk.dead:
+            self._disk.forget(self._path, durably=False)
 
     def xSectorSize(self) -> int:  # noqa: N802 - SQLite's name
         """Return how much is written at once."""

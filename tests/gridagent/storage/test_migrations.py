@@ -1,0 +1,87 @@
+"""Older files are brought up to date in one step or left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from gridagent.storage.migrations import MIGRATIONS, expected_schema, migrate, schema_of
+from gridagent.storage.schema import APPLICATION_ID, SCHEMA_VERSION
+from gridagent.storage.settings import StorageSettings
+
+NEXT = ("ALTER TABLE effect ADD COLUMN note TEXT", "CREATE TABLE extra (x INTEGER) STRICT")
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+def _version(connection):
+    return connection.pragma("user_version")
+
+
+def test_a_new_file_gets_the_newest_schema() -> None:
+    """Version and application id are set with the tables; doing it again changes nothing."""
+    connection = apsw.Connection(":memory:")
+    migrate(connection, found=0)
+    assert (_version(connection), connection.pragma("application_id")) == (SCHEMA_VERSION, APPLICATION_ID)
+    assert schema_of(connection) == expected_schema()
+    migrate(connection, found=SCHEMA_VERSION)
+    assert schema_of(connection) == expected_schema()
+    assert len(MIGRATIONS) == SCHEMA_VERSION
+
+
+def test_an_older_file_is_upgraded_with_what_is_in_it() -> None:
+    """A later step adds to what is there."""
+    connection = apsw.Connection(":memory:")
+    migrate(connection, found=0)
+    connection.execute("INSERT INTO meta VALUES ('ledger', 'old')")
+    newer = (*MIGRATIONS, NEXT)
+    migrate(connection, found=SCHEMA_VERSION, migrations=newer)
+    assert _version(connection) == SCHEMA_VERSION + 1
+    assert schema_of(connection) == expected_schema(newer)
+    assert connection.execute("SELECT value FROM meta").fetchall() == [("old",)]
+
+
+def test_a_step_that_fails_changes_nothing() -> None:
+    """The file stays at the version it had. Fault: 41."""
+    connection = apsw.Connection(":memory:")
+    migrate(connection, found=0)
+    before = schema_of(connection)
+    with pytest.raises(apsw.SQLError):
+        migrate(connection, found=SCHEMA_VERSION, migrations=(*MIGRATIONS, (*NEXT, "CREATE TABLE extra (x)")))
+    assert (_version(connection), schema_of(connection)) == (SCHEMA_VERSION, before)
+
+
+def test_a_commit_that_rolled_itself_back_is_not_rolled_back_again() -> None:
+    """A failure that already ended the transaction is the one that is reported."""
+    connection = apsw.Connection(":memory:")
+    with pytest.raises(apsw.SQLError):
+        migrate(connection, found=0, migrations=(("ROLLBACK", "nonsense"),))
+    assert not connection.in_transaction
+
+
+@pytest.mark.parametrize("version", range(1, SCHEMA_VERSION + 1))
+def test_every_released_schema_is_upgraded(version, disk, make) -> None:
+    """A file as that version left it, with one row of every family, opens and says what it said. Fault: 41."""
+    from gridagent.storage.database import Holder, open_database  # noqa: PLC0415 - only here
+    from gridagent.storage.transactions import Ledger  # noqa: PLC0415
+
+    disk.prepare(make.path)
+    old = apsw.Connection(make.path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=disk.vfs)
+    old.execute((FIXTURES / f"schema-{version}.sql").read_text(encoding="utf-8"))
+    old.close()
+    holder = Holder(pid=1, since="now")
+    database = open_database(make.path, files=disk, holder=holder, new_ledger="another")
+    assert database.ledger == "ledger-as-shipped"
+    ledger = Ledger(database, StorageSettings())
+    recovered = ledger.open_avatar(make.robin, 1_000.0)
+    assert (recovered.run, recovered.generation) == (4, 9)
+    assert recovered.budgets.rows[0].buckets == ((5_000_000, 12),)
+    assert [row.effect for row in recovered.in_doubt] == ["doubtful", "was-sent"]
+    assert [row.effect for row in recovered.not_sent] == ["was-reserved"]
+    assert set(recovered.settled) == {"confirmed", "was-reserved"}
+    assert [row.approval_id for row in recovered.approvals] == ["waiting"]
+    assert recovered.approvals[0].wrong_nonces == 2
+    assert recovered.grants[0].used == 1
+    assert recovered.in_doubt[0].reserved.request == make.request("doubtful")
+    database.close()
