@@ -20,6 +20,7 @@ from gridagent.errors import InternalError
 from gridagent.language import (
     CallDelta,
     FailureKind,
+    FinishReason,
     LlmDelta,
     LlmFailure,
     LlmReply,
@@ -64,7 +65,7 @@ ScriptStep: TypeAlias = _Settled | After | Hang
 def call_reply(*calls: tuple[str, str], text: str = "") -> LlmReply:
     """Return a reply that calls tools, each given as name and raw arguments."""
     made = tuple(ToolCall(id=f"call{n:05}", name=name, arguments=raw) for n, (name, raw) in enumerate(calls, 1))
-    return LlmReply(text=text, tool_calls=made)
+    return LlmReply(text=text, tool_calls=made, finish=FinishReason.TOOL_CALLS if made else FinishReason.STOP)
 
 
 def deltas_of(reply: LlmReply) -> Iterator[LlmDelta]:

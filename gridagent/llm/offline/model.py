@@ -42,8 +42,10 @@ _LINES: Final[dict[Intent, tuple[str, ...]]] = {
         "I'm an automatic avatar. I follow simple rules; there is no language model and no person behind me.",
     ),
     Intent.HELP: (
-        "You can ask me who is here, what is around, or where something is; or to come, follow, stop, sit, stand, "
-        "wave or go home.",
+        (
+            "You can ask me who is here, what is around, or where something is; or to come, follow, stop, sit, stand, "
+            "wave or go home."
+        ),
     ),
     Intent.QUIET: ("All right, I'll be quiet.",),
     Intent.INJECTION: (
@@ -185,11 +187,16 @@ def _find(scene: _Scene) -> LlmReply:
     sought = sought_in(scene.reading.words)
     if not sought:
         return scene.say("What are you looking for{name}?")
-    for each in (*scene.reading.people(), *scene.reading.things()):
-        words = words_of(each.name)
-        if sought[0] in words and all(word in words for word in sought[:1]):
-            return LlmReply(text=f"{_shown(each.name)} is {_placed(each)}.")
+    candidates = (*scene.reading.people(), *scene.reading.things())
+    best = max(candidates, key=lambda each: _matches(sought, each.name), default=None)
+    if best is not None and _matches(sought, best.name):
+        return LlmReply(text=f"{_shown(best.name)} is {_placed(best)}.")
     return LlmReply(text=f"I can't see {' '.join(sought)[:_NAME_MAX_CHARS]} from here.")
+
+
+def _matches(sought: Sequence[str], name: str) -> int:
+    words = words_of(name)
+    return sum(word in words for word in sought)
 
 
 def _balance(scene: _Scene) -> LlmReply:

@@ -47,40 +47,83 @@ class Intent(StrEnum):
     OTHER = "other"
 
 
-# A phrase is words in one piece; "…" between parts lets other words stand there.
+# A phrase is words in one piece; "…" between parts lets other words stand there. Whole phrases come first, single
+# words that say enough by themselves after all of them.
 _PHRASES: Final[tuple[tuple[Intent, tuple[str, ...]], ...]] = (
     # What is said to change the rules is answered as such, whatever else stands beside it.
     (Intent.INJECTION, ("previous instructions", "all instructions", "your instructions", "system prompt")),
-    (Intent.INJECTION, ("you are now my", "you must obey", "developer mode", "system you are")),
-    (Intent.QUIET, ("be quiet", "keep quiet", "stay quiet", "be silent", "quiet please", "hush")),
-    (Intent.WHO_ARE_YOU, ("who are you", "what are you", "are you a", "are you an", "are you human", "are you real")),
-    (Intent.WHO_ARE_YOU, ("your name", "introduce yourself")),
-    (Intent.HOW_ARE_YOU, ("how are you", "how do you do", "are you well", "are you ok")),
-    (Intent.HELP, ("what can you do", "what do you do", "help", "commands")),
-    (Intent.TIME, ("what time", "the time", "what day", "what date")),
-    (Intent.BALANCE, ("how much money", "your balance", "how rich", "how many linden", "how much linden")),
-    (Intent.PAY, ("pay", "tip me", "give me … l", "give me … linden", "send me … l", "send me … linden")),
+    (Intent.INJECTION, ("you are now my", "obey", "developer mode", "system you are", "your rules", "no restrictions")),
+    (Intent.INJECTION, ("disregard", "override", "jailbreak", "as your developer", "hidden prompt", "your prompt")),
+    (Intent.QUIET, ("be quiet", "keep quiet", "stay quiet", "be silent", "quiet please", "hush", "shush", "shut up")),
+    (Intent.QUIET, ("stop talking", "stop speaking", "stop chatting", "silence", "not another word")),
+    (
+        Intent.HOW_ARE_YOU,
+        ("how are you", "how do you do", "are you well", "are you ok", "are you okay", "how are things"),
+    ),
+    (
+        Intent.HOW_ARE_YOU,
+        ("how s it going", "how is it going", "how do you feel", "you doing", "how s life", "what s up"),
+    ),
+    (Intent.BALANCE, ("how much money", "your balance", "how rich", "how many linden", "how many lindens")),
+    (Intent.BALANCE, ("how much linden", "are you rich", "are you poor", "any money", "your wallet")),
+    (
+        Intent.WHO_ARE_YOU,
+        ("who are you", "what are you exactly", "what are you", "are you a", "are you an", "are you real"),
+    ),
+    (Intent.WHO_ARE_YOU, ("your name", "introduce yourself", "about yourself", "are you human", "are you some")),
+    (Intent.WHO_ARE_YOU, ("to a machine", "to a bot", "to a robot", "an ai", "am i talking to", "am i speaking to")),
+    (Intent.HELP, ("what can you do", "what do you do", "help", "commands", "good for", "what else can you")),
+    (Intent.TIME, ("what time", "the time", "what day", "what date", "the hour", "how late", "current time")),
+    (Intent.PAY, ("give me … l", "give me … linden", "send me … l", "send me … linden", "lend me", "transfer … me")),
+    (Intent.PAY, ("need … linden", "need … lindens", "spare … lindens", "borrow … linden", "tip me")),
     (Intent.WHO_NEAR, ("who is here", "who s here", "who else", "who is near", "who is around", "who is there")),
-    (Intent.WHO_NEAR, ("anybody near", "anyone near", "anybody here", "anyone here", "anybody around")),
+    (
+        Intent.WHO_NEAR,
+        ("who s there", "who s around", "who s that", "who is that", "who you can see", "who can you see"),
+    ),
+    (Intent.WHO_NEAR, ("anybody near", "anyone near", "anybody here", "anyone here", "anybody around", "anyone else")),
+    (Intent.WHO_NEAR, ("anybody else", "someone else", "somebody else", "are we alone", "alone here", "people nearby")),
     (Intent.WHO_NEAR, ("anyone around", "how many people", "how many avatars", "which people", "everybody here")),
-    (Intent.WHERE, ("where are we", "where am i", "where are you", "which region", "what region", "which place")),
+    (Intent.WHERE, ("where are we", "where am i", "where i am", "where are you", "which region", "what region")),
+    (
+        Intent.WHERE,
+        ("which place", "what place", "this place", "what sim", "which sim", "where is this", "this region"),
+    ),
     (Intent.FIND, ("where is", "where s", "where can i find", "how do i get to", "way to the", "can you see the")),
-    (Intent.FIND, ("do you see the", "directions to", "find the", "can you find")),
+    (Intent.FIND, ("do you see the", "directions to", "find the", "can you find", "have you seen", "looking for")),
+    (Intent.FIND, ("which way", "where the", "show me the way", "lead me to", "take me to")),
     (
         Intent.WHAT_NEAR,
         ("what is around", "what is here", "what s here", "what is near", "what objects", "what things"),
     ),
-    (Intent.WHAT_NEAR, ("what can you see", "what do you see", "which objects", "look around")),
-    (Intent.STOP, ("stop", "don t follow", "stay here", "stay there")),
-    (Intent.FOLLOW, ("follow", "walk with me", "come with me", "come along")),
-    (Intent.COME, ("come here", "come over", "come to me", "come closer", "over here", "come")),
-    (Intent.STAND, ("stand up", "stand", "get up from")),
-    (Intent.SIT, ("sit",)),
-    (Intent.HOME, ("go home", "teleport home", "home now")),
-    (Intent.EMOTE, ("wave", "dance", "bow", "smile", "laugh", "clap", "jump")),
-    (Intent.THANKS, ("thank you", "thanks", "thank")),
-    (Intent.FAREWELL, ("bye", "goodbye", "good night", "see you", "farewell")),
-    (Intent.GREET, ("hello", "hi", "hey", "greetings", "good morning", "good evening", "good day", "welcome")),
+    (Intent.WHAT_NEAR, ("what can you see", "what do you see", "what you see", "which objects", "look around")),
+    (Intent.WHAT_NEAR, ("what s near", "what s around", "what s there", "what is there", "anything interesting")),
+    (Intent.WHAT_NEAR, ("what s over there", "describe what", "around you")),
+    (Intent.STOP, ("stop", "don t follow", "don t move", "stay here", "stay there", "stay where", "wait here")),
+    (Intent.STOP, ("halt", "freeze", "stand still", "hold it")),
+    (
+        Intent.FOLLOW,
+        ("follow", "walk with me", "come with me", "come along", "tag along", "stay with me", "with me … go"),
+    ),
+    (Intent.HOME, ("go home", "teleport home", "home now", "your home", "return home", "head home", "back home")),
+    (Intent.COME, ("come here", "come over", "come to me", "come closer", "come nearer", "over here", "walk to me")),
+    (Intent.COME, ("closer", "join me", "where i stand")),
+    (Intent.STAND, ("stand up", "get up", "stand", "on your feet", "rise")),
+    (Intent.SIT, ("sit", "seat", "be seated", "sit down")),
+    (Intent.COME, ("come",)),
+    (Intent.PAY, ("pay",)),
+    (Intent.EMOTE, ("wave", "dance", "bow", "smile", "laugh", "clap", "jump", "nod")),
+    (Intent.THANKS, ("thank you", "thanks", "thank", "thx", "ty", "appreciated", "cheers")),
+    (
+        Intent.FAREWELL,
+        ("bye", "goodbye", "good night", "see you", "see ya", "cya", "farewell", "take care", "got to go"),
+    ),
+    (Intent.FAREWELL, ("have to go", "catch you", "until next time", "night night", "i m off")),
+    (
+        Intent.GREET,
+        ("hello", "hi", "hey", "hiya", "howdy", "greetings", "good morning", "good afternoon", "good evening"),
+    ),
+    (Intent.GREET, ("good day", "welcome", "nice to see you", "nice to meet you")),
 )
 _PARTS: Final = tuple(
     (intent, tuple(tuple(part.split()) for part in phrase.split("…")))
