@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from gridagent.actions import Action
-from gridagent.ids import AvatarId, CorrelationId, Generation
+from gridagent.ids import AvatarId, CorrelationId, Generation, GrantId
 from gridagent.limits import Bounded, Label
 
 __all__ = ("ActionRequest", "DenialCode", "Origin", "Principal", "Provenance", "Role")
@@ -109,6 +109,8 @@ class ActionRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The principal wrote this very action; no model stood between. Only a control of the operator does."""
     travel_m: Annotated[float, Meta(ge=0)] | None = None
     """Straight way of a walk or follow in metres, where the asker can tell; unknown counts as 256."""
+    grant: GrantId | None = None
+    """The schedule grant that the asker draws on; it must match in every point (Spec: POL-8)."""
 
 
 class DenialCode(StrEnum):
@@ -149,3 +151,9 @@ class DenialCode(StrEnum):
     APPROVAL_CANCELLED = "approval_cancelled"
     RESOURCE_BUSY = "resource_busy"
     """Another action holds the body or the payment slot."""
+    GRANT_REFUSED = "grant_refused"
+    """The schedule grant is unknown, over, or for something or somebody else; the rule says which."""
+    GRANT_SPENT = "grant_spent"
+    """The schedule grant was used as often as it may be for now."""
+    SAFE_MODE = "safe_mode"
+    """Storage failed, so nothing that costs anything is done (Spec: EFX-4)."""

@@ -136,6 +136,9 @@ _DENIALS: Final[Mapping[DenialCode, str]] = {
     DenialCode.GRANT_REFUSED: "the schedule grant does not allow it",
     DenialCode.GRANT_SPENT: "the schedule grant is used up for now",
     DenialCode.SAFE_MODE: "storage failed, so nothing that costs anything is done",
+    DenialCode.GRANT_REFUSED: "the schedule grant does not allow it",
+    DenialCode.GRANT_SPENT: "the schedule grant is used up for now",
+    DenialCode.SAFE_MODE: "storage failed, so nothing that costs anything is done",
 }
 
 _ORIGINS: Final[Mapping[Origin, str]] = {
@@ -169,6 +172,7 @@ _RULES: Final[Mapping[str, str]] = {
     "target": "whom {0} may aim at",
     "pattern": "the pattern '{0}'",
     "resource": "one action at a time uses the {0}",
+    "grant": "the schedule grant: {0}",
     "grant": "the schedule grant: {0}",
 }
 """By the first part of a rule's name; the parts behind it fill the places."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hmac
 from collections import OrderedDict
 from enum import Enum
+from hashlib import sha256
 from typing import Final
 
 import msgspec
@@ -31,6 +32,7 @@ __all__ = (
     "ApprovalInput",
     "ApprovalState",
     "ApprovalView",
+    "nonce_hash",
 )
 
 NONCE_ATTEMPTS_MAX: Final = 5
@@ -91,6 +93,7 @@ APPROVAL: Final = StateTable(
     ),
 )
 
+_STILL_OPEN: Final = frozenset({ApprovalState.PENDING, ApprovalState.ALLOWED})
 _ASKED_AGAIN: Final = {
     ApprovalState.DENIED: Denied(code=DenialCode.APPROVAL_DENIED, rule="approval"),
     ApprovalState.EXPIRED: Denied(code=DenialCode.APPROVAL_EXPIRED, rule="approval"),
@@ -100,15 +103,31 @@ _ASKED_AGAIN: Final = {
 _FULL: Final = Denied(code=DenialCode.APPROVALS_FULL, rule="approvals")
 
 
+def nonce_hash(nonce: str) -> bytes:
+    """Return what is kept of a nonce. Nonces are random, so nothing more than a hash hides them."""
+    return sha256(nonce.encode(errors="replace")).digest()
+
+
 class Approval:
-    """One parked request; its arguments are the canonical bytes, not the action the asker holds."""
+    """One parked request; its arguments are the canonical bytes, not the action the asker holds.
+
+    Args:
+        nonce: as the one IM that asks has it; None when only its hash is known, after a restart.
+        expires_at: monotonic seconds.
+        opened_wall: wall clock, in seconds.
+        expires_wall: wall clock, in seconds; counts across a restart.
+    """
 
     __slots__ = (
         "approval_id",
+        "by",
         "canonical",
         "effect",
         "expires_at",
+        "expires_wall",
         "nonce",
+        "nonce_hash",
+        "opened_wall",
         "policy_version",
         "request",
         "rule",
@@ -121,37 +140,46 @@ class Approval:
         self,
         *,
         approval_id: ApprovalId,
-        nonce: str,
+        nonce: str | None,
+        nonce_hash: bytes,
         request: ActionRequest,
         canonical: Canonical,
         effect: EffectKey,
         rule: str,
         summary: str,
         expires_at: float,
+        opened_wall: float,
+        expires_wall: float,
         policy_version: str,
+        state: ApprovalState = APPROVAL.initial,
+        wrong_nonces: int = 0,
+        by: str = "",
     ) -> None:
         self.approval_id = approval_id
         self.nonce = nonce
+        self.nonce_hash = nonce_hash
         self.request = request
         self.canonical = canonical
         self.effect = effect
         self.rule = rule
         self.summary = summary
         self.expires_at = expires_at
+        self.opened_wall = opened_wall
+        self.expires_wall = expires_wall
         self.policy_version = policy_version
-        self.state: ApprovalState = APPROVAL.initial
-        self.wrong_nonces = 0
+        self.state = state
+        self.wrong_nonces = wrong_nonces
+        self.by = by
+        """Key of whoever answered."""
 
     @property
     def nonce_locked(self) -> bool:
         """Whether too many wrong nonces were tried."""
         return self.wrong_nonces >= NONCE_ATTEMPTS_MAX
 
-    def proves(self, nonce: str | None) -> bool:
-        """Compare a nonce in constant time; each wrong one counts."""
-        right = nonce is not None and hmac.compare_digest(nonce.encode(errors="replace"), self.nonce.encode())
-        self.wrong_nonces += not right
-        return right
+    def has_nonce(self, digest: bytes) -> bool:
+        """Compare the hash of a nonce with that of the right one, in constant time."""
+        return hmac.compare_digest(digest, self.nonce_hash)
 
 
 class ApprovalView(msgspec.Struct, frozen=True, kw_only=True):
@@ -165,6 +193,8 @@ class ApprovalView(msgspec.Struct, frozen=True, kw_only=True):
     cause: str
     expires_at: float
     """Monotonic seconds."""
+    allowed: bool = False
+    """Somebody said yes before a restart, and nothing was done about it yet: it can be claimed."""
 
 
 class ApprovalBook:
@@ -177,7 +207,8 @@ class ApprovalBook:
     __slots__ = ("_by_effect", "_ended", "_waiting", "_waiting_of")
 
     def __init__(self) -> None:
-        self._waiting: OrderedDict[ApprovalId, Approval] = OrderedDict()  # in the order in which they expire
+        # In the order in which they expire: those from before a restart, sorted, then each new one.
+        self._waiting: OrderedDict[ApprovalId, Approval] = OrderedDict()
         self._ended: OrderedDict[ApprovalId, Approval] = OrderedDict()
         self._by_effect: dict[EffectKey, Approval] = {}
         self._waiting_of: dict[str, int] = {}
@@ -196,14 +227,23 @@ class ApprovalBook:
         """
         if approval.approval_id in self._waiting or approval.approval_id in self._ended:
             raise InternalError("two approvals were given one id")
-        if len(self._waiting) + len(self._ended) >= APPROVAL_RECORDS_MAX:
-            _, oldest = self._ended.popitem(last=False)
-            if self._by_effect.get(oldest.effect) is oldest:
-                del self._by_effect[oldest.effect]
+        self._make_room()
         self._waiting[approval.approval_id] = approval
         self._by_effect[approval.effect] = approval
         who = approval.request.principal.key
         self._waiting_of[who] = self._waiting_of.get(who, 0) + 1
+
+    def recall(self, approval: Approval) -> None:
+        """Take in one that ended before a restart."""
+        self._make_room()
+        self._ended[approval.approval_id] = approval
+        self._by_effect[approval.effect] = approval
+
+    def _make_room(self) -> None:
+        if len(self._waiting) + len(self._ended) >= APPROVAL_RECORDS_MAX:
+            _, oldest = self._ended.popitem(last=False)
+            if self._by_effect.get(oldest.effect) is oldest:
+                del self._by_effect[oldest.effect]
 
     def find(self, approval_id: ApprovalId) -> Approval | None:
         """Return an approval, waiting or ended, as far as is remembered."""
@@ -214,7 +254,7 @@ class ApprovalBook:
         earlier = self._by_effect.get(effect)
         if earlier is None:
             return None
-        return earlier if earlier.state is ApprovalState.PENDING else _ASKED_AGAIN.get(earlier.state)
+        return earlier if earlier.state in _STILL_OPEN else _ASKED_AGAIN.get(earlier.state)
 
     def move(self, approval: Approval, given: ApprovalInput) -> None:
         """Move an approval along its table.
@@ -235,6 +275,10 @@ class ApprovalBook:
         """Return the waiting approvals, the first to expire first."""
         return tuple(self._waiting.values())
 
+    def all(self) -> tuple[Approval, ...]:
+        """Return every approval that is remembered, ended ones first."""
+        return (*self._ended.values(), *self._waiting.values())
+
     def first_to_expire(self) -> Approval | None:
         """Return the approval that expires next."""
         return next(iter(self._waiting.values()), None)
@@ -250,6 +294,7 @@ class ApprovalBook:
                 rule=approval.rule,
                 cause=approval.request.cause,
                 expires_at=approval.expires_at,
+                allowed=approval.state is ApprovalState.ALLOWED,
             )
             for approval in self._waiting.values()
         )

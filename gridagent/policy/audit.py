@@ -15,7 +15,7 @@ import msgspec
 
 from gridagent.authority import Origin, Role
 from gridagent.config.policy import BudgetScope, Meter
-from gridagent.ids import ApprovalId, CorrelationId, EffectKey, Generation
+from gridagent.ids import ApprovalId, CorrelationId, EffectKey, Generation, GrantId
 
 __all__ = ("AuditKind", "AuditRecord", "AuditSink", "BudgetMark")
 
@@ -27,9 +27,12 @@ class AuditKind(StrEnum):
     REDEEM_REFUSED = "redeem_refused"
     APPROVAL = "approval"
     """An approval changed state, or an answer to it was turned away."""
+    GRANT = "grant"
+    """A schedule grant was given or ended, or somebody who may not tried to."""
     SETTLEMENT = "settlement"
     HOLD = "hold"
     POLICY = "policy"
+    SAFE_MODE = "safe_mode"
 
 
 class BudgetMark(msgspec.Struct, frozen=True, gc=False):
@@ -68,6 +71,7 @@ class AuditRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Every budget that was charged; of a denial for want of budget, the one that was short."""
     effect: EffectKey | None = None
     approval_id: ApprovalId | None = None
+    grant_id: GrantId | None = None
     correlation: CorrelationId = CorrelationId("")
     cause: str = ""
     ordinal: int = 0

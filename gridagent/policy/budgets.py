@@ -27,7 +27,7 @@ from gridagent.policy.decisions import Denied, Instant
 from gridagent.policy.verbs import Charges
 from gridagent.policy.windows import MICROSECONDS, BudgetClock, Window
 
-__all__ = ("BudgetBook", "BudgetGauge", "BudgetRow", "BudgetSnapshot", "Short")
+__all__ = ("BudgetBook", "BudgetGauge", "BudgetRow", "BudgetSnapshot", "Payer", "Short")
 
 KNOWN_MAX: Final = AUTHORISED_AVATARS_MAX + 1
 """The configured avatars and the operator always have a place; the rest is shared by two pools."""
@@ -69,6 +69,17 @@ class BudgetGauge(msgspec.Struct, frozen=True, kw_only=True):
     window_s: int
     used: int
     limit: int
+
+
+class Payer(msgspec.Struct, frozen=True, gc=False):
+    """Whose budgets an action draws on."""
+
+    key: str
+    """The principal's."""
+    stranger: bool = False
+    """The principal ranks below trusted."""
+    peer: str | None = None
+    """Whom it is done to, where there is one."""
 
 
 class Short(msgspec.Struct, frozen=True):
@@ -260,28 +271,20 @@ class BudgetBook:
         )
 
     def charge(
-        self,
-        charges: Charges,
-        now: Instant,
-        *,
-        key: str,
-        stranger: bool,
-        peer: str | None,
-        commit: bool = True,
+        self, charges: Charges, now: Instant, payer: Payer, *, commit: bool = True
     ) -> tuple[BudgetMark, ...] | Short:
         """Charge every meter, or none.
 
         Args:
             charges: how much of which meter; each meter at most once.
             now: both clocks.
-            key: the principal's.
-            stranger: the principal ranks below trusted.
-            peer: whom it is done to, where there is one.
+            payer: on whose account.
             commit: False only asks whether it would fit.
 
         Returns:
             Each budget before and after; or the one that was short, and then nothing was charged.
         """
+        key, peer = payer.key, payer.peer
         at = self._clock.advance(now)
         pool = self._pools[self._pool_of(key)]
         bill: list[_Item] = []
@@ -298,7 +301,7 @@ class BudgetBook:
                 received = True
                 short = _reckon_own(bill, lines.peer, amount, at, self._peers, peer)
             if short is None:
-                short = _reckon_shared(bill, lines.strangers if stranger else lines.everybody, amount, at)
+                short = _reckon_shared(bill, lines.strangers if payer.stranger else lines.everybody, amount, at)
             if short is not None:
                 return short
         if not commit:
@@ -313,6 +316,27 @@ class BudgetBook:
             window.add(amount)
             marks.append(line.mark(used, used + amount))
         return tuple(marks)
+
+    @property
+    def clock(self) -> BudgetClock:
+        """The clock that windows are read by; it outlives a change of policy."""
+        return self._clock
+
+    def charged(self, charges: Charges, payer: Payer) -> BudgetSnapshot:
+        """Return the windows that a charge just made went to, as they stand now."""
+        rows: list[BudgetRow] = []
+        at, peer = self._clock.at_us, payer.peer
+        own = self._pools[self._pool_of(payer.key)].accounts.get(payer.key, _NOBODY)
+        for meter, _ in charges:
+            lines = self._lines[meter]
+            for line in lines.strangers if payer.stranger else lines.everybody:
+                rows += _row(line, "", line.window, at)
+            for line in lines.principal:
+                rows += _row(line, payer.key, own.windows[line.index], at)
+            if peer is not None:
+                for line in lines.peer:
+                    rows += _row(line, peer, self._peers.accounts[peer].windows[line.index], at)
+        return BudgetSnapshot(clock_us=at, wall_high_us=self._clock.wall_high_us, rows=tuple(rows))
 
     def gauges(self) -> tuple[BudgetGauge, ...]:
         """Return the budgets that add everybody up, as they stood at the last charge."""

@@ -15,7 +15,7 @@ import msgspec
 
 from gridagent.actions import Action, Outcome
 from gridagent.authority import ActionRequest, DenialCode
-from gridagent.ids import ApprovalId, CorrelationId, EffectKey
+from gridagent.ids import ApprovalId, CorrelationId, EffectKey, GrantId
 from gridagent.policy.authorized import AuthorizedAction
 
 __all__ = (
@@ -25,6 +25,8 @@ __all__ = (
     "Decision",
     "Denied",
     "Ended",
+    "GrantAnswer",
+    "GrantCode",
     "Instant",
     "NeedsApproval",
     "RedeemRefusal",
@@ -91,18 +93,23 @@ class RedeemRefusal(StrEnum):
     DRY_RUN = "dry_run"
     SETTLED = "settled"
     """Its effect was settled before it was sent."""
+    SAFE_MODE = "safe_mode"
+    """Storage can't promise to remember it."""
+    NOT_INTENDED = "not_intended"
+    """It costs something, and nobody made the intent durable first (see `Gateway.intend`)."""
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
-    """Something the gateway ended by itself: an approval or an unredeemed authorisation."""
+    """Something the gateway ended by itself: an approval, a grant or an authorisation."""
 
     how: str
-    correlation: CorrelationId
+    correlation: CorrelationId = CorrelationId("")
     approval_id: ApprovalId | None = None
     effect: EffectKey | None = None
+    grant_id: GrantId | None = None
     action: Action
     outcome: Outcome | None = None
-    """How the effect was settled; None for an approval."""
+    """How the effect was settled; None for an approval or a grant."""
 
 
 class AnswerCode(StrEnum):
@@ -137,3 +144,30 @@ class ApprovalAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """Of an accepted answer: what follows. Of `AnswerCode.NOT_NOW`: what stands in the way."""
     request: ActionRequest | None = None
     """The parked request, as it was decided now."""
+
+
+class GrantCode(StrEnum):
+    """What giving a schedule grant, or taking one back, came to."""
+
+    GIVEN = "given"
+    REVOKED = "revoked"
+    WRONG_PERSON = "wrong_person"
+    """Only the operator gives grants and takes them back."""
+    INVALID = "invalid"
+    """The terms cannot be kept; `GrantAnswer.problem` says which."""
+    DENIED = "denied"
+    """The policy does not permit what would be allowed; `GrantAnswer.denied` says why."""
+    FULL = "full"
+    """There are as many usable grants as there may be."""
+    UNKNOWN = "unknown"
+    ENDED = "ended"
+    """It had ended already."""
+
+
+class GrantAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of an order about a grant; unless it is given or revoked, nothing changed (Spec: POL-8)."""
+
+    code: GrantCode
+    grant_id: GrantId | None = None
+    denied: Denied | None = None
+    problem: str = ""

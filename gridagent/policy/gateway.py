@@ -1,9 +1,9 @@
-"""The one place where an action is authorised: decide, redeem, settle, answer, hold.
+"""The one place where an action is authorised: decide, answer, restore; what follows is its `Custody`.
 
-Owns the order of a decision, the live generation, the kill switch, and the only mint of
-`AuthorizedAction` in the code base (a test walks the source). One gateway an avatar; called by its
-session, and through `redeem` by its backend; synchronous throughout, so nothing can come between a check
-and its charge. It reads no clock and has no randomness: instants and tokens are given to it.
+Owns the order of a decision and the only mint of `AuthorizedAction` in the code base (a test walks the
+source). One gateway an avatar; called by its session, and through `redeem` by its backend; synchronous
+throughout, so nothing can come between a check and its charge. It reads no clock and has no randomness:
+instants and tokens are given to it.
 
 Its invariant is the promise of POL-2: no input causes a change of the world without an entry in the
 ledger minted here for exactly that action, honoured at most once. Code inside the process is trusted.
@@ -11,22 +11,26 @@ ledger minted here for exactly that action, honoured at most once. Code inside t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Final, NoReturn
+from collections.abc import Callable
+from typing import Final
 
-import msgspec
-
-from gridagent.actions import Action, InDoubt, Outcome, Refused, Resource
-from gridagent.authority import ActionRequest, DenialCode, Origin, Principal, Role
-from gridagent.errors import AuthorityRefused, InternalError, OperatorError
-from gridagent.ids import ApprovalId, EffectKey, Generation
-from gridagent.policy.approvals import Approval, ApprovalInput
+from gridagent.actions import Refused, Resource
+from gridagent.authority import ActionRequest, DenialCode, Origin, Principal
+from gridagent.errors import OperatorError
+from gridagent.ids import ApprovalId
+from gridagent.policy.approval_im import ImAnswer
+from gridagent.policy.approvals import Approval
 from gridagent.policy.audit import AuditKind, AuditSink, BudgetMark
 from gridagent.policy.authorized import _MINT, AuthorizedAction
 from gridagent.policy.budgets import BudgetBook, BudgetSnapshot, Short
 from gridagent.policy.canonical import Canonical, canonicalise, effect_key
+from gridagent.policy.changes import (
+    BudgetsReplaced,
+    ChangeSink,
+    GatewaySnapshot,
+)
+from gridagent.policy.custody import Custody
 from gridagent.policy.decisions import (
-    AnswerCode,
     ApprovalAnswer,
     Authorized,
     Decision,
@@ -37,23 +41,24 @@ from gridagent.policy.decisions import (
     RedeemRefusal,
 )
 from gridagent.policy.desk import Answerer, ApprovalDesk
+from gridagent.policy.grant_desk import GrantDesk
+from gridagent.policy.grants import GrantBook, GrantUse
 from gridagent.policy.journal import Journal
-from gridagent.policy.ledger import EffectRecord, EffectState, Entry, Ledger
+from gridagent.policy.ledger import Entry
 from gridagent.policy.policy import Policy
+from gridagent.policy.revival import Revival, stored_effects
 from gridagent.policy.rules import CAPACITY, RULES, Question
 from gridagent.policy.status import GatewayStatus
+from gridagent.policy.verbs import Charges
 
 __all__ = ("Gateway",)
 
 _NOTHING_BUSY: Final[frozenset[Resource]] = frozenset()
-_TRUSTED: Final = Role.TRUSTED.rank
 _DRY: Final = Refused(reason=RedeemRefusal.DRY_RUN.value)
 _TURNED_DOWN: Final = Denied(code=DenialCode.APPROVAL_DENIED, rule="approval")
-_PASSING: Final = frozenset({DenialCode.HELD, DenialCode.NOT_READY, DenialCode.RESOURCE_BUSY, DenialCode.LEDGER_FULL})
-"""Reasons that go away by themselves: a yes that meets one is not used up."""
 
 
-class Gateway:
+class Gateway(Custody):
     """Decides for one avatar.
 
     Args:
@@ -61,18 +66,11 @@ class Gateway:
         tokens: source of ids and nonces: unguessable, at most 64 characters, never the same twice.
         audit: takes each audit row; one that raises stops what was being decided.
         budgets: what earlier runs of this avatar have used up, from `budget_snapshot`.
+        changes: takes each change that a restart must not forget, before it can be seen from outside.
+        intents: honour a handle of what costs something only after `intend` was called for it.
     """
 
-    __slots__ = (
-        "_budgets",
-        "_desk",
-        "_generation",
-        "_held",
-        "_journal",
-        "_last_generation",
-        "_ledger",
-        "_policy",
-    )
+    __slots__ = ("_budgets", "_desk", "_grants", "_policy", "grants")
 
     def __init__(
         self,
@@ -81,44 +79,62 @@ class Gateway:
         tokens: Callable[[], str],
         audit: AuditSink,
         budgets: BudgetSnapshot | None = None,
+        changes: ChangeSink | None = None,
+        intents: bool = False,
     ) -> None:
+        super().__init__(Journal(audit, policy.version, changes), intents=intents)
         self._policy = policy
-        self._journal = Journal(audit, policy.version)
         self._budgets = (
             BudgetBook(policy.budgets, pool_of=policy.roles.pool)
             if budgets is None
             else BudgetBook.restore(policy.budgets, budgets, pool_of=policy.roles.pool)
         )
-        self._ledger = Ledger()
         self._desk = ApprovalDesk(tokens, self._journal)
-        self._generation: Generation | None = None
-        self._last_generation = Generation(0)
-        self._held = False
+        self._grants = GrantBook(self._budgets.clock)
+        self.grants = GrantDesk(self._grants, tokens, self._journal, lambda: self._policy)
+        """Where the operator gives schedule grants and takes them back (Spec: POL-8)."""
 
-    # --- generations ------------------------------------------------------------------------------
+    @classmethod
+    def restore(
+        cls,
+        policy: Policy,
+        snapshot: GatewaySnapshot,
+        now: Instant,
+        *,
+        tokens: Callable[[], str],
+        audit: AuditSink,
+        changes: ChangeSink | None = None,
+        intents: bool = False,
+    ) -> tuple[Gateway, tuple[Ended, ...]]:
+        """Return a gateway that goes on where an earlier one ended or was cut off (Spec: EFX-2, POL-7).
 
-    def open_generation(self, generation: Generation) -> None:
-        """Let actions of this connection through from now on (Spec: SUP-5).
-
-        Raises:
-            InternalError: another one is live, or this one isn't newer than the last.
-        """
-        if self._generation is not None or generation <= self._last_generation:
-            raise InternalError(
-                f"generation {generation} opened after {self._last_generation}, with {self._generation} live"
-            )
-        self._generation = self._last_generation = generation
-
-    def close_generation(self, generation: Generation, now: Instant) -> tuple[Ended, ...]:
-        """Let nothing through any more; unredeemed authorisations die. Waiting approvals stay.
+        Args:
+            policy: what is in force now; it may be another one.
+            snapshot: from `Gateway.snapshot` or `gridagent.policy.history.History`.
+            now: both clocks.
+            tokens: as for a new gateway; also never the same as before the restart.
+            audit: takes a row for everything that the restart ended.
+            changes: takes each change, beginning with what the restart changed.
+            intents: as for a new gateway.
 
         Returns:
-            What was settled by it. Closing a generation that isn't live changes nothing.
+            The gateway, and what the restart ended: effects that were never sent (``not_sent``), effects in
+            doubt (``crashed``), approvals and grants that are over. Somebody should be told.
+
+        Raises:
+            OperatorError: an open effect is not what its key says.
+            LimitExceeded: the budgets name more principals than there may be.
         """
-        if self._generation != generation:
-            return ()
-        self._generation = None
-        return self._kill(self._ledger.unredeemed(), RedeemRefusal.STALE_GENERATION, now)
+        self = cls(policy, tokens=tokens, audit=audit, budgets=snapshot.budgets, changes=changes, intents=intents)
+        self._last_generation, self._held = snapshot.generation, snapshot.held
+        self._budgets.clock.advance(now)
+        self._journal.keep(BudgetsReplaced(budgets=self._budgets.snapshot()))
+        revival = Revival(now, self._budgets.clock, ledger=self._ledger, journal=self._journal)
+        cut_off = revival.effects(snapshot)
+        revival.approvals(snapshot.approvals, self._desk)
+        revival.grants(snapshot.grants, self._grants)
+        stale = self._desk.end_stale(policy.version, now)
+        return self, (*cut_off, *stale, *self.expire(now), *self.grants.end_forbidden(now))
 
     # --- decide -----------------------------------------------------------------------------------
 
@@ -138,7 +154,12 @@ class Gateway:
         return self._decide(request, now, busy, None)
 
     def _decide(
-        self, request: ActionRequest, now: Instant, busy: frozenset[Resource], approved: Approval | None
+        self,
+        request: ActionRequest,
+        now: Instant,
+        busy: frozenset[Resource],
+        approved: Approval | None,
+        by: str = "",
     ) -> Decision:
         canonical = canonicalise(request.action)
         if isinstance(canonical, Denied):
@@ -154,8 +175,11 @@ class Gateway:
             withdraws=canonical.verb.withdraws(canonical.action),
             policy=policy,
             ledger=self._ledger,
+            grants=self._grants,
+            now=now,
             live=self._generation,
             held=self._held,
+            safe_mode=self._safe_mode,
             busy=busy,
         )
         ask = ""
@@ -165,34 +189,46 @@ class Gateway:
                 if isinstance(finding, Denied):
                     return self._deny(finding, request, canonical, now)
                 ask = ask or finding.rule
-        if ask and approved is None and not question.operators_own:
+        # A grant that got here was found to match in every point.
+        if ask and approved is None and request.grant is None and not question.operators_own:
             return self._park(question, ask, now)
         for rule in CAPACITY:
             finding = rule(question)
             if isinstance(finding, Denied):
                 return self._deny(finding, request, canonical, now)
-        charged = self._charge(question, now, commit=True)
+        charges = canonical.verb.charges(canonical.action, request.travel_m)
+        charged = self._budgets.charge(charges, now, question.payer)
         if isinstance(charged, Short):
             return self._deny(charged.denied, request, canonical, now, charged.marks)
-        return self._authorize(question, charged, now, approved)
+        return self._authorize(question, charges, charged, now, approved, by)
 
     def _authorize(
-        self, question: Question, charged: tuple[BudgetMark, ...], now: Instant, approved: Approval | None
+        self,
+        question: Question,
+        charges: Charges,
+        charged: tuple[BudgetMark, ...],
+        now: Instant,
+        approved: Approval | None,
+        by: str,
     ) -> Authorized:
         """Record and mint; nothing here can refuse any more."""
         request, canonical, policy = question.request, question.canonical, self._policy
         rule = policy.cells[request.origin][canonical.verb.capability][1] if approved is None else approved.rule
+        use: GrantUse | None = None
+        if request.grant is not None:
+            rule, use = "grant", self._grants.count(request.grant, now)
+        handle = AuthorizedAction(_MINT)
         entry = Entry(
             effect=question.effect,
             canonical=canonical,
             request=request,
             role=question.role,
             rule=rule,
-            handle=AuthorizedAction(_MINT),
+            handle=handle,
             generation=request.generation,
             expires_at=now.monotonic + policy.handle_ttl_s,
         )
-        # Recorded before it is reserved: a row that cannot be written stops the action.
+        # Recorded before it is reserved: a row or a change that cannot be written stops the action.
         self._journal.decision(
             "authorized",
             now,
@@ -204,31 +240,28 @@ class Gateway:
             effect=question.effect,
             approval=approved,
         )
+        if approved is not None:
+            self._desk.allow(approved, by, now)
+        if self._journal.keeps:
+            budgets = self._budgets.charged(charges, question.payer)
+            self._journal.reserved(
+                entry, now, charge=charges, budgets=budgets, approval=approved, grant=use, dry_run=policy.dry_run
+            )
+        if approved is not None:
+            self._desk.claimed(approved)
         if policy.dry_run:
             self._ledger.remember_dry(entry, _DRY)
-            self._journal.settlement(entry, now)
+            self._journal.settlement(entry, _DRY, now)
         else:
             self._ledger.reserve(entry)
         return Authorized(
-            handle=entry.handle,
+            handle=handle,
             effect=question.effect,
             action=canonical.action,
             deadline_s=canonical.verb.deadline_s,
             rule=rule,
             dry_run=policy.dry_run,
             correlation=request.correlation,
-        )
-
-    def _charge(self, question: Question, now: Instant, *, commit: bool) -> tuple[BudgetMark, ...] | Short:
-        canonical = question.canonical
-        verb = canonical.verb
-        return self._budgets.charge(
-            verb.charges(canonical.action, question.request.travel_m),
-            now,
-            key=question.request.principal.key,
-            stranger=question.rank < _TRUSTED,
-            peer=getattr(canonical.action, verb.peer) if verb.peer else None,
-            commit=commit,
         )
 
     def _deny(
@@ -257,7 +290,8 @@ class Gateway:
         if isinstance(earlier, Denied):
             return self._deny(earlier, request, canonical, now)
         if earlier is None:
-            short = self._charge(question, now, commit=False)
+            charges = canonical.verb.charges(canonical.action, request.travel_m)
+            short = self._budgets.charge(charges, now, question.payer, commit=False)
             if isinstance(short, Short):
                 return self._deny(short.denied, request, canonical, now, short.marks)
             if (full := self._desk.room_for(request.principal.key)) is not None:
@@ -281,95 +315,6 @@ class Gateway:
             summary=approval.summary,
             expires_at=approval.expires_at,
         )
-
-    # --- redeem and settle ------------------------------------------------------------------------
-
-    def redeem(self, handle: AuthorizedAction, *, generation: Generation, now: Instant) -> EffectRecord:
-        """Use a handle up and return what it stands for; the caller encodes and sends without an await.
-
-        Args:
-            handle: recognised by identity; anything but the very object that was minted is refused.
-            generation: the connection of the backend that asks.
-            now: both clocks.
-
-        Raises:
-            AuthorityRefused: with a `RedeemRefusal`. A live handle that is refused dies of it, and its
-                effect is settled as refused: nothing was sent.
-        """
-        if type(handle) is not AuthorizedAction:
-            self._refuse(RedeemRefusal.FORGED, generation, now)
-        entry = self._ledger.alive(handle)
-        if entry is None:
-            self._refuse(self._ledger.epitaph(handle), generation, now)
-        # Hold, close and a new policy kill their handles at once, so none of them need be asked here.
-        if generation != entry.generation:
-            self._refuse(RedeemRefusal.STALE_GENERATION, generation, now, entry)
-        if now.monotonic >= entry.expires_at:
-            self._refuse(RedeemRefusal.EXPIRED, generation, now, entry)
-        record = entry.record()
-        self._ledger.send(entry)
-        return record
-
-    def _refuse(
-        self, refusal: RedeemRefusal, generation: Generation, now: Instant, entry: Entry | None = None
-    ) -> NoReturn:
-        self._journal.refusal(refusal, now, generation=generation, entry=entry)
-        if entry is not None:
-            self._kill((entry,), refusal, now)
-        raise AuthorityRefused(refusal.value)
-
-    def settle(self, effect: EffectKey, outcome: Outcome, now: Instant) -> bool:
-        """Take note of how an effect ended; of one in doubt also later, by evidence or by hand.
-
-        Returns:
-            Whether it counted. An unknown effect, one that has ended, and a confirmation or doubt of one
-            that was never sent change nothing.
-        """
-        entry = self._ledger.find(effect)
-        if entry is None or not self._ledger.settle(entry, outcome):
-            return False
-        self._journal.settlement(entry, now)
-        return True
-
-    def abandon(self, effect: EffectKey, reason: str, now: Instant) -> Outcome | None:
-        """Settle an effect nobody waits for any more, by what the ledger knows of it (Fault: 28).
-
-        Args:
-            effect: the effect whose worker was cancelled or failed.
-            reason: stable code, at most 64 characters.
-            now: both clocks.
-
-        Returns:
-            Refused when nothing was sent, in doubt when it was; None when it had ended already. What was
-            charged stays charged.
-        """
-        entry = self._ledger.find(effect)
-        if entry is None or entry.state not in {EffectState.RESERVED, EffectState.SENT}:
-            return None
-        outcome: Outcome = Refused(reason=reason) if entry.state is EffectState.RESERVED else InDoubt(reason=reason)
-        self.settle(effect, outcome, now)
-        return outcome
-
-    def action_in_doubt(self, effect: EffectKey) -> Action | None:
-        """Return the action of an effect that is in doubt; None for any other."""
-        entry = self._ledger.find(effect)
-        return entry.canonical.decode() if entry is not None and entry.state is EffectState.IN_DOUBT else None
-
-    def _kill(self, entries: Iterable[Entry], refusal: RedeemRefusal, now: Instant) -> tuple[Ended, ...]:
-        killed = []
-        for entry in entries:
-            self._ledger.kill(entry, refusal)
-            self._journal.settlement(entry, now)
-            killed.append(
-                Ended(
-                    how=refusal.value,
-                    correlation=entry.request.correlation,
-                    effect=entry.effect,
-                    action=entry.canonical.action,
-                    outcome=entry.outcome,
-                )
-            )
-        return tuple(killed)
 
     # --- approvals --------------------------------------------------------------------------------
 
@@ -406,27 +351,55 @@ class Gateway:
             What became of it. Unless it was accepted, nothing changed.
         """
         who = Answerer(by=by, via=via, role=self._policy.roles.role(by, via), nonce=nonce)
-        approval = self._desk.receive(approval_id, who, now, self._policy.approvers)
-        if isinstance(approval, AnswerCode):
-            return ApprovalAnswer(approval_id=approval_id, code=approval)
-        # The arguments are taken from the bytes that were shown, whatever became of any copy since.
-        live = approval.request.generation if self._generation is None else self._generation
-        request = msgspec.structs.replace(approval.request, action=approval.canonical.decode(), generation=live)
-        decision: Decision = _TURNED_DOWN
-        code, given = AnswerCode.DENIED, ApprovalInput.REFUSE
-        if allow:
-            decision = self._decide(request, now, busy, approval)
-            if isinstance(decision, Denied) and decision.code in _PASSING:
-                self._desk.report(approval, AnswerCode.NOT_NOW, who, now)
-                return ApprovalAnswer(
-                    approval_id=approval_id, code=AnswerCode.NOT_NOW, decision=decision, request=request
-                )
-            if isinstance(decision, Authorized):
-                code, given = AnswerCode.ALLOWED, ApprovalInput.CLAIM
-            else:
-                code = AnswerCode.REFUSED
-        self._desk.answered(approval, given, code, who, now)
-        return ApprovalAnswer(approval_id=approval_id, code=code, accepted=True, decision=decision, request=request)
+        approval = self._desk.receive(approval_id, who, now, self._policy)
+        return self._conclude(approval, who, now, busy, allow=allow)
+
+    def answer_im(
+        self, answer: ImAnswer, *, by: Principal, now: Instant, busy: frozenset[Resource] = _NOTHING_BUSY
+    ) -> ApprovalAnswer:
+        """Take an answer that came over direct IM, where the nonce alone says what is answered.
+
+        Args:
+            answer: from `gridagent.policy.approval_im.parse_answer`.
+            by: the avatar that sent the IM, by the UUID that the grid gave.
+            now: both clocks.
+            busy: resources that the session knows to be in use.
+
+        Returns:
+            What became of it; its id is empty when the nonce is nobody's. A wrong nonce counts for every
+            approval that this avatar may answer, and after five of them only the operator can.
+        """
+        role = self._policy.roles.role(by, Origin.DIRECT_IM)
+        who = Answerer(by=by, via=Origin.DIRECT_IM, role=role, nonce=answer.nonce)
+        approval = self._desk.receive_im(who, now, self._policy)
+        return self._conclude(approval, who, now, busy, allow=answer.allow)
+
+    def claim(
+        self, approval_id: ApprovalId, now: Instant, *, busy: frozenset[Resource] = _NOTHING_BUSY
+    ) -> ApprovalAnswer:
+        """Use up a yes that was given before a restart and that nothing was done about (Spec: POL-7).
+
+        Returns:
+            As for `answer`. Status shows what can be claimed; where nobody has said yes, it is ``unknown``.
+        """
+        approval = self._desk.allowed_earlier(approval_id, now, self._policy)
+        return self._conclude(approval, None, now, busy, allow=True)
+
+    def _conclude(
+        self,
+        approval: Approval | ApprovalAnswer,
+        who: Answerer | None,
+        now: Instant,
+        busy: frozenset[Resource],
+        *,
+        allow: bool,
+    ) -> ApprovalAnswer:
+        if isinstance(approval, ApprovalAnswer):
+            return approval
+        by = approval.by if who is None else who.by.key
+        request = self._desk.request_now(approval, self._generation)
+        decision = self._decide(request, now, busy, approval, by) if allow else _TURNED_DOWN
+        return self._desk.conclude(approval, request, decision, who, now, allow=allow)
 
     def cancel_cause(self, cause: str, now: Instant) -> tuple[Ended, ...]:
         """End everything a cancelled turn still has open: approvals, and authorisations nobody redeemed.
@@ -435,39 +408,19 @@ class Gateway:
             What was ended. What was sent already can't be called back.
         """
         entries = [entry for entry in self._ledger.unredeemed() if entry.request.cause == cause]
-        return (*self._desk.end_of_cause(cause, now), *self._kill(entries, RedeemRefusal.CANCELLED, now))
+        dead = self._ledger.strike(entries, RedeemRefusal.CANCELLED)
+        return (*self._desk.end_of_cause(cause, now), *self._journal.deaths(dead, now))
 
     # --- hold, time, policy -----------------------------------------------------------------------
 
-    @property
-    def held(self) -> bool:
-        """Whether the kill switch is on."""
-        return self._held
-
-    def hold(self, now: Instant) -> tuple[Ended, ...]:
-        """Throw the kill switch: nothing passes, and nothing authorised is honoured (Spec: POL-12).
-
-        Returns:
-            The authorisations that died of it. Approvals go on waiting.
-        """
-        if not self._held:
-            self._held = True
-            self._journal.note(AuditKind.HOLD, "held", now)
-        return self._kill(self._ledger.unredeemed(), RedeemRefusal.HELD, now)
-
-    def release(self, now: Instant) -> None:
-        """Let the avatar act again; what died of the hold stays dead."""
-        if self._held:
-            self._held = False
-            self._journal.note(AuditKind.HOLD, "released", now)
-
     def expire(self, now: Instant) -> tuple[Ended, ...]:
-        """End every approval and authorisation whose time is up."""
+        """End every approval, authorisation and grant whose time is up."""
         entries = [entry for entry in self._ledger.unredeemed() if now.monotonic >= entry.expires_at]
-        return (*self._desk.end_due(now), *self._kill(entries, RedeemRefusal.EXPIRED, now))
+        dead = self._ledger.strike(entries, RedeemRefusal.EXPIRED)
+        return (*self._desk.end_due(now), *self._journal.deaths(dead, now), *self.grants.end_due(now))
 
     def next_deadline(self) -> float | None:
-        """Return when `expire` has something to do next, in monotonic seconds."""
+        """Return when `expire` has something to do next, in monotonic seconds; grants need no such care."""
         due = (self._desk.next_deadline(), self._ledger.next_deadline())
         return min((at for at in due if at is not None), default=None)
 
@@ -486,12 +439,15 @@ class Gateway:
             raise OperatorError("roles cannot change while the avatar runs; restart it to authorise other avatars")
         if policy.version == self._policy.version:
             return ()
-        self._policy = policy
+        budgets = self._budgets.under(policy.budgets)
+        dead = self._ledger.strike(self._ledger.unredeemed(), RedeemRefusal.SUPERSEDED)
+        self._policy, self._budgets = policy, budgets
         self._journal.policy = policy.version
-        self._budgets = self._budgets.under(policy.budgets)
         self._journal.note(AuditKind.POLICY, "replaced", now)
-        self._kill(self._ledger.unredeemed(), RedeemRefusal.SUPERSEDED, now)
-        ended = self._desk.end_all(ApprovalInput.SUPERSEDE, now)
+        self._journal.keep(BudgetsReplaced(budgets=budgets.snapshot()))
+        self._journal.deaths(dead, now)
+        self.grants.end_forbidden(now)
+        ended = self._desk.end_stale(policy.version, now)
         return tuple(one.approval_id for one in ended if one.approval_id is not None)
 
     # --- looking ----------------------------------------------------------------------------------
@@ -505,6 +461,19 @@ class Gateway:
         """Return what a restart must not forget of the budgets."""
         return self._budgets.snapshot()
 
+    def snapshot(self) -> GatewaySnapshot:
+        """Return all that a restart must not forget; handles and nonces are not among it."""
+        return GatewaySnapshot(
+            generation=self._last_generation,
+            held=self._held,
+            budgets=self._budgets.snapshot(),
+            open_effects=stored_effects(self._ledger),
+            ended_once=self._ledger.ended(once=True),
+            ended_light=self._ledger.ended(once=False),
+            approvals=self._desk.stored(),
+            grants=self.grants.stored(),
+        )
+
     def status(self) -> GatewayStatus:
         """Return what an operator may want to know."""
         return GatewayStatus(
@@ -512,9 +481,11 @@ class Gateway:
             generation=self._generation,
             held=self._held,
             dry_run=self._policy.dry_run,
+            safe_mode=self._safe_mode,
             budgets=self._budgets.gauges(),
             principals=self._budgets.principals(),
             approvals=self._desk.views(),
+            grants=self.grants.views(),
             open_effects=self._ledger.open_count(),
             in_doubt=self._ledger.in_doubt(),
             decisions=dict(self._journal.tally),

@@ -1,21 +1,30 @@
-"""How the gateway's doings become audit rows and counters.
+"""How the gateway's doings become audit rows, counters and changes to be made durable.
 
-Owns the numbering of rows and the tallies of status; decides nothing. Only the gateway calls it. Its
-invariant: every decision, refused redemption, change of an approval, settlement, hold and change of
-policy gives exactly one row, in order (Spec: POL-10).
+Owns the numbering of rows, the tallies of status and the way to both sinks; decides nothing. Only the
+gateway and its desks call it. Its invariants: every decision, refused redemption, change of an approval or
+grant, settlement, hold and change of policy gives exactly one row, in order (Spec: POL-10); what must
+survive a restart gives exactly one change, and what a change would allow happens after it was taken.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
+import msgspec
+
+from gridagent.actions import InDoubt, Outcome, Refused
 from gridagent.authority import ActionRequest, Origin, Principal, Role
-from gridagent.ids import EffectKey, Generation
+from gridagent.ids import EffectKey, Generation, GrantId
 from gridagent.policy.approvals import Approval
 from gridagent.policy.audit import AuditKind, AuditRecord, AuditSink, BudgetMark
+from gridagent.policy.budgets import BudgetSnapshot
 from gridagent.policy.canonical import Canonical
-from gridagent.policy.decisions import Instant, RedeemRefusal
+from gridagent.policy.changes import Change, ChangeSink, EffectReserved, EffectSent, EffectSettled
+from gridagent.policy.decisions import Ended, Instant, RedeemRefusal
+from gridagent.policy.grants import GrantUse
 from gridagent.policy.ledger import Entry
+from gridagent.policy.verbs import Charges
 
 __all__ = ("Journal",)
 
@@ -26,16 +35,68 @@ class Journal:
     Args:
         sink: takes each row; one that raises stops what was being decided, and leaves a gap in ``seq``.
         policy: version of the policy in force; changed when the policy is.
+        changes: takes each change that a restart must not forget, where somebody keeps them.
     """
 
-    __slots__ = ("_seq", "_sink", "policy", "tally")
+    __slots__ = ("_changes", "_seq", "_sink", "policy", "tally")
 
-    def __init__(self, sink: AuditSink, policy: str) -> None:
+    def __init__(self, sink: AuditSink, policy: str, changes: ChangeSink | None = None) -> None:
         self._sink = sink
+        self._changes = changes
         self.policy = policy
         self._seq = 0
         self.tally: Counter[str] = Counter()
         """How often each decision was given, by its code; one entry a code."""
+
+    @property
+    def keeps(self) -> bool:
+        """Whether somebody keeps changes; if not, none need be made."""
+        return self._changes is not None
+
+    def keep(self, change: Change) -> None:
+        """Have a change kept, if somebody keeps them."""
+        if self._changes is not None:
+            self._changes(change)
+
+    def reserved(
+        self,
+        entry: Entry,
+        now: Instant,
+        *,
+        charge: Charges,
+        budgets: BudgetSnapshot,
+        approval: Approval | None,
+        grant: GrantUse | None,
+        dry_run: bool,
+    ) -> None:
+        """Have it kept that an effect is reserved, with all that it costs: one step."""
+        verb = entry.canonical.verb
+        self.keep(
+            EffectReserved(
+                effect=entry.effect,
+                action=verb.name,
+                capability=verb.capability,
+                effect_class=verb.effect,
+                canonical=entry.canonical.raw,
+                # A copy: nothing that anybody does to the request or the action later is kept.
+                request=msgspec.structs.replace(entry.request, action=entry.canonical.decode()),
+                generation=entry.generation,
+                role=entry.role,
+                rule=entry.rule,
+                policy_version=self.policy,
+                charge=charge,
+                budgets=budgets,
+                approval_id=None if approval is None else approval.approval_id,
+                grant=grant,
+                dry_run=dry_run,
+                at=now.wall,
+            )
+        )
+
+    def sent(self, entry: Entry, now: Instant) -> None:
+        """Have it kept that an effect may happen from now on; said once."""
+        if self._changes is not None and not entry.intended:
+            self._changes(EffectSent(effect=entry.effect, at=now.wall))
 
     def decision(
         self,
@@ -71,6 +132,7 @@ class Journal:
                 budgets=marks,
                 effect=effect,
                 approval_id=None if approval is None else approval.approval_id,
+                grant_id=request.grant,
                 correlation=request.correlation,
                 cause=request.cause,
                 ordinal=request.ordinal,
@@ -78,9 +140,27 @@ class Journal:
             )
         )
 
-    def settlement(self, entry: Entry, now: Instant) -> None:
+    def settlement(self, entry: Entry, outcome: Outcome, now: Instant) -> None:
         """Record how an effect ended, or that it is in doubt."""
+        if self._changes is not None:
+            self._changes(EffectSettled(effect=entry.effect, outcome=outcome, at=now.wall))
         self._effect(AuditKind.SETTLEMENT, entry.state.value, entry, now)
+
+    def deaths(self, dead: Iterable[tuple[Entry, InDoubt | Refused]], now: Instant) -> tuple[Ended, ...]:
+        """Record effects that the gateway ended by itself, and return them as what ended."""
+        ended = []
+        for entry, outcome in dead:
+            self.settlement(entry, outcome, now)
+            ended.append(
+                Ended(
+                    how=outcome.reason,
+                    correlation=entry.request.correlation,
+                    effect=entry.effect,
+                    action=entry.canonical.action,
+                    outcome=outcome,
+                )
+            )
+        return tuple(ended)
 
     def refusal(self, refusal: RedeemRefusal, now: Instant, *, generation: Generation, entry: Entry | None) -> None:
         """Record that a handle was not honoured."""
@@ -145,6 +225,7 @@ class Journal:
         by: Principal | None = None,
         via: Origin | None = None,
         role: Role | None = None,
+        grant_id: GrantId | None = None,
     ) -> None:
         """Record something that concerns no single request."""
         self._seq += 1
@@ -157,6 +238,7 @@ class Journal:
                 who="" if by is None else by.key,
                 role=role,
                 origin=via,
+                grant_id=grant_id,
                 policy=self.policy,
             )
         )
@@ -180,6 +262,7 @@ class Journal:
                 digest=entry.canonical.digest,
                 tainted=request.tainted,
                 effect=entry.effect,
+                grant_id=request.grant,
                 correlation=request.correlation,
                 cause=request.cause,
                 ordinal=request.ordinal,

@@ -9,6 +9,7 @@ an effect that may have cost something is never forgotten while it is in doubt (
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from enum import Enum
 from typing import Final
 
@@ -23,7 +24,7 @@ from gridagent.policy.canonical import Canonical
 from gridagent.policy.decisions import RedeemRefusal
 from gridagent.state_table import StateTable
 
-__all__ = ("EFFECT", "EffectInput", "EffectRecord", "EffectState", "Entry", "Ledger")
+__all__ = ("EFFECT", "END_INPUTS", "EffectInput", "EffectRecord", "EffectState", "Entry", "Ledger")
 
 
 class EffectState(Enum):
@@ -65,11 +66,12 @@ EFFECT: Final = StateTable(
     terminal=frozenset({EffectState.CONFIRMED, EffectState.REFUSED}),
 )
 
-_INPUT_OF: Final[dict[type, EffectInput]] = {
+END_INPUTS: Final[dict[type, EffectInput]] = {
     Confirmed: EffectInput.CONFIRM,
     Refused: EffectInput.REFUSE,
     InDoubt: EffectInput.DOUBT,
 }
+"""What each outcome moves an effect by."""
 
 
 class EffectRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -96,10 +98,13 @@ class Entry(msgspec.Struct, kw_only=True, eq=False, gc=False):
     """As it was asked; the asker's request is not asked again."""
     role: Role
     rule: str
-    handle: AuthorizedAction
+    handle: AuthorizedAction | None
+    """None for what was authorised before a restart: its handle died with that process."""
     expires_at: float
     """Monotonic seconds."""
     state: EffectState = EFFECT.initial
+    intended: bool = False
+    """It was said to be about to be redeemed, so whoever keeps changes takes it for sent."""
     outcome: Outcome | None = None
 
     @property
@@ -131,12 +136,13 @@ class Ledger:
     __slots__ = ("_dead", "_doubtful", "_ends_light", "_ends_once", "_handles", "_open", "_paying")
 
     def __init__(self) -> None:
-        self._handles: OrderedDict[AuthorizedAction, Entry] = OrderedDict()
+        self._handles: OrderedDict[AuthorizedAction | None, Entry] = OrderedDict()  # never None: nobody's handle
         self._open: dict[EffectKey, Entry] = {}
         self._doubtful: dict[EffectKey, Entry] = {}
-        self._ends_once: OrderedDict[EffectKey, Entry] = OrderedDict()
-        self._ends_light: OrderedDict[EffectKey, Entry] = OrderedDict()
-        self._dead: OrderedDict[AuthorizedAction, RedeemRefusal] = OrderedDict()
+        # Nothing but its key is known of what ended before a restart.
+        self._ends_once: OrderedDict[EffectKey, Entry | None] = OrderedDict()
+        self._ends_light: OrderedDict[EffectKey, Entry | None] = OrderedDict()
+        self._dead: OrderedDict[AuthorizedAction | None, RedeemRefusal] = OrderedDict()
         self._paying: EffectKey | None = None
 
     # --- questions --------------------------------------------------------------------------------
@@ -183,7 +189,26 @@ class Ledger:
         """Return every effect that may have cost something and is not known to have happened."""
         return tuple(self._doubtful)
 
+    def unsettled(self) -> tuple[Entry, ...]:
+        """Return every effect that is reserved, sent or in doubt and may have cost something."""
+        return (*self._doubtful.values(), *self._open.values())
+
+    def ended(self, *, once: bool) -> tuple[EffectKey, ...]:
+        """Return the remembered ends of what costs something, or of everything else; the oldest first."""
+        return tuple(self._ends_once if once else self._ends_light)
+
     # --- changes ----------------------------------------------------------------------------------
+
+    def recall(self, entry: Entry) -> None:
+        """Take in an effect from before a restart; whoever does settles it next, unless it is in doubt."""
+        if entry.state is EffectState.IN_DOUBT:
+            self._doubtful[entry.effect] = entry
+        else:
+            self._open[entry.effect] = entry
+
+    def recall_end(self, effect: EffectKey, *, once: bool) -> None:
+        """Remember that an effect ended before a restart."""
+        self._keep_end(effect, None, once=once)
 
     def reserve(self, entry: Entry) -> None:
         """Take an effect in; its handle is alive from now on."""
@@ -197,7 +222,7 @@ class Ledger:
         self._bury(entry.handle, RedeemRefusal.DRY_RUN)
         entry.state = EFFECT.step(entry.state, EffectInput.REFUSE)
         entry.outcome = outcome
-        self._keep_end(entry)
+        self._keep_end(entry.effect, entry, once=entry.once)
 
     def alive(self, handle: AuthorizedAction) -> Entry | None:
         """Return the effect of a live handle."""
@@ -213,11 +238,17 @@ class Ledger:
         self._bury(entry.handle, RedeemRefusal.REPLAYED)
         entry.state = EFFECT.step(entry.state, EffectInput.SEND)
 
-    def kill(self, entry: Entry, refusal: RedeemRefusal) -> None:
+    def kill(self, entry: Entry, refusal: RedeemRefusal) -> Refused:
         """End an effect whose handle is alive: nothing was sent and nothing will be."""
         del self._handles[entry.handle]
         self._bury(entry.handle, refusal)
-        self._end(entry, EffectInput.REFUSE, Refused(reason=refusal.value))
+        outcome = Refused(reason=refusal.value)
+        self._end(entry, EffectInput.REFUSE, outcome)
+        return outcome
+
+    def strike(self, entries: Iterable[Entry], refusal: RedeemRefusal) -> tuple[tuple[Entry, Refused], ...]:
+        """End several at once; whoever records it does so afterwards, so that a failing sink leaves none alive."""
+        return tuple((entry, self.kill(entry, refusal)) for entry in entries)
 
     def settle(self, entry: Entry, outcome: Outcome) -> bool:
         """Move an effect to its end, or into doubt.
@@ -225,11 +256,10 @@ class Ledger:
         Returns:
             False when the table does not allow it; then nothing changed.
         """
-        given = _INPUT_OF[type(outcome)]
+        given = END_INPUTS[type(outcome)]
         if not EFFECT.allows(entry.state, given):
             return False
-        if entry.state is EffectState.RESERVED:
-            del self._handles[entry.handle]
+        if self._handles.pop(entry.handle, None) is not None:
             self._bury(entry.handle, RedeemRefusal.SETTLED)
         self._end(entry, given, outcome)
         return True
@@ -244,15 +274,15 @@ class Ledger:
         if entry.state is EffectState.IN_DOUBT and entry.once:
             self._doubtful[entry.effect] = entry
         else:
-            self._keep_end(entry)
+            self._keep_end(entry.effect, entry, once=entry.once)
 
-    def _keep_end(self, entry: Entry) -> None:
-        ends = self._ends_once if entry.once else self._ends_light
-        ends[entry.effect] = entry
+    def _keep_end(self, effect: EffectKey, entry: Entry | None, *, once: bool) -> None:
+        ends = self._ends_once if once else self._ends_light
+        ends[effect] = entry
         if len(ends) > SETTLED_EFFECTS_MAX // 2:
             ends.popitem(last=False)
 
-    def _bury(self, handle: AuthorizedAction, refusal: RedeemRefusal) -> None:
+    def _bury(self, handle: AuthorizedAction | None, refusal: RedeemRefusal) -> None:
         self._dead[handle] = refusal
         if len(self._dead) > OPEN_EFFECTS_MAX:
             self._dead.popitem(last=False)

@@ -14,12 +14,14 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from gridagent.actions import Resource
+from gridagent.actions import EffectClass, Resource
 from gridagent.authority import ActionRequest, DenialCode, Origin, Provenance, Role
 from gridagent.config.policy import TaintVerdict
 from gridagent.ids import EffectKey, Generation
+from gridagent.policy.budgets import Payer
 from gridagent.policy.canonical import Canonical
-from gridagent.policy.decisions import Denied
+from gridagent.policy.decisions import Denied, Instant
+from gridagent.policy.grants import GrantBook
 from gridagent.policy.ledger import Ledger
 from gridagent.policy.policy import Policy
 
@@ -34,6 +36,8 @@ class Ask(msgspec.Struct, frozen=True):
 
 Finding: TypeAlias = Denied | Ask | None
 
+_TRUSTED: Final = Role.TRUSTED.rank
+
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     """Everything the rules may look at; they change nothing in it."""
@@ -47,14 +51,24 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     """The action only ends or declines something; it is never dangerous to let through."""
     policy: Policy
     ledger: Ledger
+    grants: GrantBook
+    now: Instant
     live: Generation | None
     held: bool
+    safe_mode: bool
     busy: frozenset[Resource]
 
     @property
     def operators_own(self) -> bool:
         """Whether the operator wrote this very action: then its arguments are theirs, and they are the approver."""
         return self.request.verbatim and self.role is Role.OPERATOR and self.request.origin is Origin.OPERATOR_CONSOLE
+
+    @property
+    def payer(self) -> Payer:
+        """Whose budgets it draws on."""
+        verb = self.canonical.verb
+        peer = getattr(self.canonical.action, verb.peer) if verb.peer else None
+        return Payer(self.request.principal.key, self.rank < _TRUSTED, peer)
 
 
 Rule: TypeAlias = Callable[[Question], Finding]
@@ -63,6 +77,7 @@ _HELD: Final = Denied(code=DenialCode.HELD, rule="hold")
 _NOT_READY: Final = Denied(code=DenialCode.NOT_READY, rule="generation")
 _STALE: Final = Denied(code=DenialCode.STALE_GENERATION, rule="generation")
 _OBJECT: Final = Denied(code=DenialCode.ORIGIN_MAY_NOT, rule="origin")
+_SAFE_MODE: Final = Denied(code=DenialCode.SAFE_MODE, rule="safe_mode")
 _DUPLICATE: Final = Denied(code=DenialCode.DUPLICATE, rule="ledger")
 _LEDGER_FULL: Final = Denied(code=DenialCode.LEDGER_FULL, rule="ledger")
 _BUSY: Final = {
@@ -74,6 +89,11 @@ _ADMITS_NOBODY: Final = Role.OPERATOR.rank + 1
 def not_held(question: Question) -> Finding:
     """Nothing passes while the kill switch is on (Spec: POL-12)."""
     return _HELD if question.held else None
+
+
+def storage_keeps(question: Question) -> Finding:
+    """What costs something is done only while storage can promise to remember it (Spec: EFX-4, Fault: 39)."""
+    return _SAFE_MODE if question.safe_mode and question.canonical.verb.effect is EffectClass.ONCE else None
 
 
 def live_generation(question: Question) -> Finding:
@@ -137,6 +157,14 @@ def approvals(question: Question) -> Finding:
     return None if rule is None or question.withdraws else Ask(rule)
 
 
+def grant(question: Question) -> Finding:
+    """Whoever draws on a schedule grant must match it in every point, whether or not a yes is needed (Spec: POL-8)."""
+    request = question.request
+    if request.grant is None:
+        return None
+    return question.grants.refusal(request.grant, request, question.canonical, question.now)
+
+
 def unknown_effect(question: Question) -> Finding:
     """One cause has one effect, however often it is run again (Spec: EFX-2)."""
     return _DUPLICATE if question.ledger.knows(question.effect) else None
@@ -156,6 +184,7 @@ def resource_free(question: Question) -> Finding:
 
 RULES: Final[tuple[Rule, ...]] = (
     not_held,
+    storage_keeps,
     live_generation,
     origin_may_cause,
     matrix,
@@ -163,6 +192,7 @@ RULES: Final[tuple[Rule, ...]] = (
     target,
     patterns,
     approvals,
+    grant,
     unknown_effect,
 )
 """The order of trial; ``kind`` and ``arguments`` come before. Then a person is asked, if one must be."""

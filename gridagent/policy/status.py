@@ -11,6 +11,7 @@ import msgspec
 from gridagent.ids import EffectKey, Generation
 from gridagent.policy.approvals import ApprovalView
 from gridagent.policy.budgets import BudgetGauge
+from gridagent.policy.grants import GrantView
 
 __all__ = ("GatewayStatus",)
 
@@ -23,10 +24,13 @@ class GatewayStatus(msgspec.Struct, frozen=True, kw_only=True):
     generation: Generation | None
     held: bool
     dry_run: bool
+    safe_mode: bool = False
+    """Storage failed: nothing that costs anything is done."""
     budgets: tuple[BudgetGauge, ...]
     principals: int
     """How many principals have budgets of their own just now."""
     approvals: tuple[ApprovalView, ...]
+    grants: tuple[GrantView, ...] = ()
     open_effects: int
     in_doubt: tuple[EffectKey, ...]
     decisions: dict[str, int]

@@ -18,6 +18,7 @@ from gridagent.policy.budgets import (
     BudgetGauge,
     BudgetRow,
     BudgetSnapshot,
+    Payer,
     Short,
 )
 
@@ -52,9 +53,7 @@ class Till:
         return self.book.charge(
             charges,
             self.now,
-            key=key,
-            stranger=pool_of(key) == 2 if stranger is None else stranger,
-            peer=peer,
+            Payer(key, pool_of(key) == 2 if stranger is None else stranger, peer),
             commit=commit,
         )
 
@@ -240,9 +239,9 @@ def test_a_restart_with_the_clock_set_back_reopens_nothing() -> None:
     t.charge((PAY, 10))
     again = BudgetBook.restore({PAY: (budget("global", 10),)}, t.book.snapshot(), pool_of=pool_of)
     for wall, monotonic in ((WALL - 86_400, 1.0), (WALL + 90, 2.0), (WALL + 150, 2.5)):
-        short = again.charge(((PAY, 1),), Instant(wall, monotonic), key="k", stranger=True, peer=None)
+        short = again.charge(((PAY, 1),), Instant(wall, monotonic), Payer("k", stranger=True))
         assert isinstance(short, Short)
-    free = again.charge(((PAY, 1),), Instant(WALL + 300, 80.0), key="k", stranger=True, peer=None)
+    free = again.charge(((PAY, 1),), Instant(WALL + 300, 80.0), Payer("k", stranger=True))
     assert not isinstance(free, Short)
 
 

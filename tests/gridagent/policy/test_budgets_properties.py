@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gridagent.config.policy import Budget, BudgetScope, Meter
 from gridagent.policy import Instant
-from gridagent.policy.budgets import BudgetBook, Short
+from gridagent.policy.budgets import BudgetBook, Payer, Short
 from gridagent.policy.windows import BUCKETS
 
 METERS = (Meter.LINDEN, Meter.ITEMS)
@@ -81,14 +81,14 @@ def test_no_window_is_overrun_and_nothing_is_refused_without_need(policy, histor
     """Never more than a limit within a window, by either clock; refused only with a reason. Spec: POL-6. Fault: 30."""
     book, plain = BudgetBook(policy, pool_of=pool_of), Plain(policy)
     wall, monotonic = WALL, 50.0
-    book.charge((), Instant(wall, monotonic), key="owner", stranger=False, peer=None)
+    book.charge((), Instant(wall, monotonic), Payer("owner"))
     for (wall_step, monotonic_step), key, peer, wanted, restart in history:
         wall += wall_step
         monotonic += monotonic_step
         plain.at += max(0.0, min(wall_step, monotonic_step))
         if restart:
             book = book.under(policy)
-        got = book.charge(wanted, Instant(wall, monotonic), key=key, stranger=key.startswith("s"), peer=peer)
+        got = book.charge(wanted, Instant(wall, monotonic), Payer(key, key.startswith("s"), peer))
         if isinstance(got, Short):
             # after a restart a bucket counts from its end, so one more bucket may be held
             assert plain.over(key, peer, wanted, slack=3.0), got.denied.rule

@@ -8,15 +8,18 @@ from gridagent.authority import DenialCode
 from gridagent.config.policy import BudgetScope, Meter
 from gridagent.limits import Label
 from gridagent.policy import Denied, RedeemRefusal
-from gridagent.policy.decisions import AnswerCode
+from gridagent.policy.decisions import AnswerCode, GrantCode
 
 STABLE = {
     DenialCode: """origin_may_not role_too_low tainted target_not_authorised pattern_denied budget_spent
         budget_unavailable invalid_arguments unknown_action not_ready stale_generation held duplicate ledger_full
-        approvals_full approval_denied approval_expired approval_cancelled resource_busy""",
-    RedeemRefusal: """forged unknown replayed expired stale_generation held cancelled superseded dry_run settled""",
+        approvals_full approval_denied approval_expired approval_cancelled resource_busy
+        grant_refused grant_spent safe_mode""",
+    RedeemRefusal: """forged unknown replayed expired stale_generation held cancelled superseded dry_run settled
+        safe_mode not_intended""",
     AnswerCode: """allowed denied refused not_now unknown wrong_person wrong_nonce nonce_locked already_answered
         expired cancelled superseded""",
+    GrantCode: """given revoked wrong_person invalid denied full unknown ended""",
 }
 
 

@@ -31,6 +31,7 @@ def test_the_order_of_the_rules_is_the_documented_one() -> None:
     """The order is part of the contract. Spec: OPS-8, POL-3."""
     assert [rule.__name__ for rule in (*RULES, *CAPACITY)] == [
         "not_held",
+        "storage_keeps",
         "live_generation",
         "origin_may_cause",
         "matrix",
@@ -38,6 +39,7 @@ def test_the_order_of_the_rules_is_the_documented_one() -> None:
         "target",
         "patterns",
         "approvals",
+        "grant",
         "unknown_effect",
         "room",
         "resource_free",
