@@ -101,7 +101,7 @@ class Keyboard:
                 self._leave()
             case "help":
                 for command, words in typed_help():
-                    await self._view.say(Tone.STATE, f"{command:<16} {words}")
+                    await self._view.say(Tone.HELP, f"{command:<16} {words}")
             case "status":
                 for handle in handles:
                     await self._view.say(Tone.STATE, summary(handle.status()))
@@ -113,4 +113,4 @@ class Keyboard:
         for each in waiting:
             await self._view.say(Tone.ASKS, f"{each.approval_id}: {shown(each.summary)}")
         if not waiting:
-            await self._view.say(Tone.STATE, "nothing waits for an answer")
+            await self._view.say(Tone.HELP, "nothing waits for an answer")

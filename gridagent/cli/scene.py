@@ -58,7 +58,7 @@ class Scene:
         """Take one observation; returns the line it comes to, if it comes to one."""
         if isinstance(item, Lagged):
             words = f"{item.missed} observations were too many for this view and are not shown"
-            return self.add(Tone.QUIET, words, avatar=avatar, at=None)
+            return self.add(Tone.NOTE, words, avatar=avatar, at=None)
         body = item.body
         self._keep_near(body, avatar)
         line = in_words(body, self.people)

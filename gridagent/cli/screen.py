@@ -38,7 +38,8 @@ _COLOURS: Final[Mapping[Tone, str]] = {
     Tone.DOUBT: "bold magenta",
     Tone.STATE: "bold",
     Tone.WORLD: "blue",
-    Tone.QUIET: "dim",
+    Tone.NOTE: "dim",
+    Tone.HELP: "default",
 }
 
 

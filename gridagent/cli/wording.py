@@ -44,8 +44,10 @@ class Tone(StrEnum):
     DOUBT = "doubt"
     STATE = "state"
     WORLD = "world"
-    QUIET = "quiet"
-    """Worth a look only for who wonders why nothing happened."""
+    NOTE = "note"
+    """Worth a look only for who wonders why something happened, or didn't."""
+    HELP = "help"
+    """An answer to the person at the keyboard."""
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -136,9 +138,6 @@ _DENIALS: Final[Mapping[DenialCode, str]] = {
     DenialCode.GRANT_REFUSED: "the schedule grant does not allow it",
     DenialCode.GRANT_SPENT: "the schedule grant is used up for now",
     DenialCode.SAFE_MODE: "storage failed, so nothing that costs anything is done",
-    DenialCode.GRANT_REFUSED: "the schedule grant does not allow it",
-    DenialCode.GRANT_SPENT: "the schedule grant is used up for now",
-    DenialCode.SAFE_MODE: "storage failed, so nothing that costs anything is done",
 }
 
 _ORIGINS: Final[Mapping[Origin, str]] = {
@@ -172,7 +171,6 @@ _RULES: Final[Mapping[str, str]] = {
     "target": "whom {0} may aim at",
     "pattern": "the pattern '{0}'",
     "resource": "one action at a time uses the {0}",
-    "grant": "the schedule grant: {0}",
     "grant": "the schedule grant: {0}",
 }
 """By the first part of a rule's name; the parts behind it fill the places."""
@@ -234,7 +232,7 @@ def _event(body: told.EventSeen, people: People) -> Line | None:
 
 def _attention(body: told.AttentionDecided, _: People) -> Line:
     why = _QUIET.get(body.code, shown(body.code, 64))
-    return Line(Tone.QUIET, f"{'answers' if body.answers else 'stays quiet'}: {why}")
+    return Line(Tone.NOTE, f"{'answers' if body.answers else 'stays quiet'}: {why}")
 
 
 def _decided(body: told.ActionDecided, people: People) -> Line:
@@ -250,7 +248,7 @@ def _decided(body: told.ActionDecided, people: People) -> Line:
 
 def _settled(body: told.ActionSettled, _: People) -> Line:
     if body.dry_run:
-        return Line(Tone.QUIET, f"{shown(body.action, 64)}: dry run, nothing was sent")
+        return Line(Tone.NOTE, f"{shown(body.action, 64)}: dry run, nothing was sent")
     tone, words = _outcome(body.outcome)
     return Line(tone, f"{shown(body.action, 64)}: {words}")
 
@@ -275,7 +273,7 @@ def _diagnostic(body: told.Diagnostic, _: People) -> Line:
 
 
 def _fenced(body: told.WorkFenced, _: People) -> Line:
-    return Line(Tone.QUIET, f"{body.count} late {shown(body.what, 64)} of connection {body.of_generation} dropped")
+    return Line(Tone.NOTE, f"{body.count} late {shown(body.what, 64)} of connection {body.of_generation} dropped")
 
 
 def _nothing(_: msgspec.Struct, __: People) -> None:
@@ -303,12 +301,12 @@ _BODIES: Final[Mapping[type[told.ObservationBody], Callable[..., Line | None]]] 
     told.ControlAnswered: _answered,
     told.WorkFenced: _fenced,
     told.Diagnostic: _diagnostic,
-    told.TurnStarted: lambda body, _: Line(Tone.QUIET, f"thinks ({shown(body.mode, 64)})"),
-    told.TurnEnded: lambda body, _: Line(Tone.QUIET, f"has thought: {shown(body.stop, 64)}"),
+    told.TurnStarted: lambda body, _: Line(Tone.NOTE, f"thinks ({shown(body.mode, 64)})"),
+    told.TurnEnded: lambda body, _: Line(Tone.NOTE, f"has thought: {shown(body.stop, 64)}"),
     told.ToolEnded: lambda body, _: Line(
-        Tone.QUIET, f"used {shown(body.tool, 64)}: {'ok' if body.ok else shown(body.code, 64) or 'failed'}"
+        Tone.NOTE, f"used {shown(body.tool, 64)}: {'ok' if body.ok else shown(body.code, 64) or 'failed'}"
     ),
-    told.ReplyComposed: lambda body, _: Line(Tone.QUIET, f"wants to say: {shown(body.text)}"),
+    told.ReplyComposed: lambda body, _: Line(Tone.NOTE, f"wants to say: {shown(body.text)}"),
     told.GoalChanged: lambda body, _: Line(Tone.STATE, f"goal {shown(body.goal, 64)}: {shown(body.state, 64)}"),
     told.SafeModeChanged: lambda body, _: Line(
         Tone.STATE,
@@ -395,7 +393,7 @@ _EVENTS: Final[Mapping[type[seen.GridEvent], Callable[..., Line | None]]] = {
     seen.GroupImSeen: _nothing,
     seen.TypingSeen: _nothing,
     seen.AvatarSeen: _avatar,
-    seen.AvatarLeft: lambda event, people: Line(Tone.QUIET, f"{people.named(event.avatar_id)} left"),
+    seen.AvatarLeft: lambda event, people: Line(Tone.NOTE, f"{people.named(event.avatar_id)} left"),
     seen.ObjectSeen: _nothing,
     seen.ObjectGone: _nothing,
     seen.ParcelSeen: _world(lambda event: f"stands on {shown(event.parcel.name, _NAME_MAX)}"),

@@ -210,7 +210,9 @@ def test_an_avatar_that_failed_has_its_own_exit_code(gridagent) -> None:
         "incidents": [{"kind": "kick", "at_s": 10, "avatar": "Robin Resident"}],
     }
     path = gridagent.write("doomed.json", json.dumps(scenario))
-    done = gridagent("run", "--scenario", str(path), "--for", "1h")
+    # A scenario that breaks connections is told to its end unless the configuration says otherwise.
+    config = gridagent.write("config.json", '{"session": {"on_backend_failure": "fail"}}')
+    done = gridagent("run", "--config", str(config), "--scenario", str(path), "--for", "1h")
     assert done.code == ExitCode.AVATAR_FAILED
     assert log_of(gridagent.room)[-1]["why"] == "stopped"
 
