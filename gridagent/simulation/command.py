@@ -149,7 +149,7 @@ def _progress(seed: int, hours: float, err: TextIO) -> Callable[[float], None]:
 
     def tell(passed: float) -> None:
         nonlocal tenth
-        now = int(passed / hours * _TENTHS)
+        now = int(passed / hours * _TENTHS + 1e-6)
         if now > tenth:
             tenth = now
             err.write(f"seed {seed}: {passed:.1f} of {hours:g} hours\n")
@@ -159,7 +159,7 @@ def _progress(seed: int, hours: float, err: TextIO) -> Callable[[float], None]:
 
 
 def _report(result: TrialResult, cpu_s: float, *, deterministic: bool | None) -> SeedReport:
-    cpu_s = max(cpu_s, 1e-6)
+    cpu_s = max(round(cpu_s, 3), 0.001)  # the clock's own grain
     return SeedReport(
         seed=result.seed,
         hours=result.hours,
@@ -169,7 +169,7 @@ def _report(result: TrialResult, cpu_s: float, *, deterministic: bool | None) ->
         violations=result.violations,
         checked=result.checked,
         lives=result.lives,
-        cpu_s=round(cpu_s, 3),
+        cpu_s=cpu_s,
         hours_per_second=round(result.hours / cpu_s, 3),
         steps_per_second=round(result.steps / cpu_s, 1),
         sometimes=result.sometimes,

@@ -28,8 +28,6 @@ __all__ = ("Account", "Oracle", "Violation", "digest_of")
 TRACE_LINES: Final = 40
 VIOLATIONS_MAX: Final = 20
 REFERENCE_CHARS: Final = 16
-SETTLED_KEPT_S: Final = 3_700.0
-"""Longer than every window of a simulated policy."""
 STALE_EVIDENCE_S: Final = 90.0
 """An event can be on its way, or held by a stall, so long; state told so long ago may still confirm."""
 PROPOSALS_KEPT: Final = 20_000
@@ -78,7 +76,6 @@ class Grant(msgspec.Struct, kw_only=True):
     """L$ gained by it."""
     items: int = 0
     outcome: str = ""
-    settled_at: float = 0.0
 
 
 class Parked(msgspec.Struct, kw_only=True):
@@ -293,7 +290,6 @@ class Account:
         if grant.outcome and not by_hand:
             self.breach("one outcome an effect", f"{row.action}: {grant.outcome}, then {row.code}")
         grant.outcome = row.code
-        grant.settled_at = self._oracle.now
         if by_hand:
             return
         if row.code == "confirmed":
@@ -488,11 +484,6 @@ class Account:
         if self._lossless and self._seen_answers != self._answered:
             said = {**(self._answered - self._seen_answers), **(self._seen_answers - self._answered)}
             self.breach("one reply a control", f"replies and observations differ: {said}")
-
-    def tidy(self) -> None:
-        """Drop what no rule asks about any more."""
-        old = self._oracle.now - SETTLED_KEPT_S
-        self._sums.forget_before(old)
 
 
 _STATE_ACTIONS: Final = {

@@ -242,7 +242,10 @@ class Rulebook:
 
 
 class Sums:
-    """What was used of every budget, moment by moment, added up anew each time."""
+    """What was used of every budget, moment by moment, added up anew each time.
+
+    Bounds: one entry for each action performed in one life of the service.
+    """
 
     __slots__ = ("_used",)
 
@@ -288,12 +291,3 @@ class Sums:
         ends = [moment for moment, _ in entries if at <= moment < at + window_s]
         near = [(moment, amount) for moment, amount in entries if at - window_s < moment < at + window_s]
         return max(sum(amount for moment, amount in near if end - window_s < moment <= end) for end in ends)
-
-    def forget_before(self, at: float) -> None:
-        """Drop what no window can hold any more."""
-        for key, entries in tuple(self._used.items()):
-            kept = [entry for entry in entries if entry[0] >= at]
-            if kept:
-                self._used[key] = kept
-            else:
-                del self._used[key]

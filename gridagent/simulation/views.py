@@ -36,36 +36,18 @@ class AuditView(msgspec.Struct, kw_only=True, gc=False):
     policy: str = ""
 
 
-class SpeakerView(msgspec.Struct, kw_only=True, gc=False):
-    """Who said something."""
-
-    kind: str = ""
-    id: str = ""
-
-
 class EventView(msgspec.Struct, kw_only=True, gc=False):
     """One event of the grid, as an observation carries it."""
 
     event: str
     text: str = ""
     count: int = 0
-    kind: str = ""
-    utterance_id: str = ""
-    source: SpeakerView | None = None
 
 
 class OutcomeView(msgspec.Struct, kw_only=True, gc=False):
     """How an action ended."""
 
     outcome: str
-    reason: str = ""
-
-
-class ReplyView(msgspec.Struct, kw_only=True, gc=False):
-    """What became of a control."""
-
-    accepted: bool
-    code: str
 
 
 class BodyView(msgspec.Struct, kw_only=True, gc=False):
@@ -73,25 +55,16 @@ class BodyView(msgspec.Struct, kw_only=True, gc=False):
 
     kind: str
     state: str = ""
-    was: str = ""
     cause: str | None = None
     retry_in_s: float | None = None
     logged_out: bool = False
     event: EventView | None = None
-    utterance_id: str = ""
-    answers: bool = False
     effect: str = ""
     outcome: OutcomeView | None = None
-    verdict: str = ""
     approval_id: str = ""
-    how: str = ""
-    held: bool = False
     control: str = ""
-    reply: ReplyView | None = None
     what: str = ""
-    of_generation: int = 0
     count: int = 1
-    code: str | None = None
 
 
 class ObservationView(msgspec.Struct, kw_only=True, gc=False):
