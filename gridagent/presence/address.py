@@ -8,12 +8,19 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from typing import Final
 
 __all__ = ("is_named", "words_of")
 
 
+_PLAIN: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
+"""Most of what is heard is ASCII, where nothing is invisible, combined or folded but case."""
+
+
 def words_of(text: str) -> tuple[str, ...]:
     """Return the words of ``text``, folded for comparing: NFKC, case, and without invisible characters."""
+    if text.isascii():
+        return tuple(text.lower().translate(_PLAIN).split())
     folded = unicodedata.normalize("NFKC", text).casefold()
     kept = (
         "" if unicodedata.category(c) == "Cf" else (c if c.isalnum() or unicodedata.combining(c) else " ")

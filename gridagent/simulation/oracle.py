@@ -32,6 +32,9 @@ STALE_EVIDENCE_S: Final = 90.0
 """An event can be on its way, or held by a stall, so long; state told so long ago may still confirm."""
 PROPOSALS_KEPT: Final = 20_000
 
+_decode_action: Final = msgspec.json.Decoder(Action).decode
+_encode_canonical: Final = msgspec.json.Encoder(order="deterministic").encode
+
 _TOLD_FOR: Final = {
     EvidenceKind.POSITION: "self_moved",
     EvidenceKind.POSTURE: "posture_changed",
@@ -91,10 +94,10 @@ class Parked(msgspec.Struct, kw_only=True):
 def digest_of(action: Action) -> str:
     """Return the SHA-256 of an action's canonical JSON; empty when it has none."""
     try:
-        fresh = msgspec.json.decode(msgspec.json.encode(action), type=Action)
+        fresh = _decode_action(msgspec.json.encode(action))
     except (msgspec.MsgspecError, ValueError, TypeError, OverflowError, AttributeError):
         return ""
-    return hashlib.sha256(msgspec.json.encode(fresh, order="deterministic")).hexdigest()
+    return hashlib.sha256(_encode_canonical(fresh)).hexdigest()
 
 
 class Oracle:

@@ -146,6 +146,10 @@ class Ask(msgspec.Struct, kw_only=True, gc=False):
     tainted: bool
 
 
+_decode_policy: Final = msgspec.json.Decoder(PolicyView).decode
+_decode_roles: Final = msgspec.json.Decoder(RolesView).decode
+
+
 def _withdraws(name: str, action: Action) -> bool:
     if name in _WITHDRAWING:
         return True
@@ -180,8 +184,8 @@ class Rulebook:
     __slots__ = ("policy", "roles")
 
     def __init__(self, policy: bytes, roles: bytes) -> None:
-        self.policy = msgspec.json.decode(policy, type=PolicyView)
-        self.roles = msgspec.json.decode(roles, type=RolesView)
+        self.policy = _decode_policy(policy)
+        self.roles = _decode_roles(roles)
 
     def rank(self, who: str, origin: str) -> int:
         """Work out how far somebody who came through a door is trusted."""

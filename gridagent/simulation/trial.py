@@ -88,7 +88,12 @@ def run_trial(
     if not scenario.agents():
         raise OperatorError(f"scenario {scenario.name} has no avatar without a character; add one for the agent")
     trial = _Trial(scenario, seed, hours, on_progress)
-    run = run_deterministic(trial.run, seed=f"simulate/{scenario.name}/{seed}")
+    gc.collect()
+    gc.freeze()  # what was there before need not be looked at again each time
+    try:
+        run = run_deterministic(trial.run, seed=f"simulate/{scenario.name}/{seed}")
+    finally:
+        gc.unfreeze()
     return TrialResult(
         seed=seed,
         hours=hours,

@@ -34,3 +34,12 @@ def test_a_name_of_two_words_is_matched_whole():
 def test_confusable_letters_do_not_merge():
     """Fault: 14 — Cyrillic O stays another letter: whoever looks like a name is not that name."""
     assert not is_named(words_of("R\u043ebin"), (words_of("Robin"),))
+
+
+def test_the_short_way_for_ascii_comes_to_the_same():
+    """Each ASCII character parts or joins words as it does in a text that is not ASCII."""
+    for code in range(128):
+        text = f"Ab{chr(code)}cD {chr(code)}x"
+        assert (*words_of(text), "\N{LATIN SMALL LETTER E WITH ACUTE}") == words_of(
+            f"{text} \N{LATIN SMALL LETTER E WITH ACUTE}"
+        )
