@@ -228,7 +228,7 @@ class AuditBatch:
             [*(tail.values(sealed=True) for tail in self._sealed), self._tail.values(sealed=False)],
         )
         connection.executemany(
-            "INSERT INTO avatar VALUES (?1, 0, 0, NULL, NULL, ?2, ?3)"
+            "INSERT INTO avatar (avatar, audit_run, audit_seq) VALUES (?1, ?2, ?3)"
             " ON CONFLICT DO UPDATE SET audit_run = ?2, audit_seq = ?3",
             [(avatar, run, seq) for avatar, (run, seq) in self._marks.items()],
         )

@@ -10,17 +10,17 @@ Its invariant: what `Store.commit` has answered survives any crash; what it has 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
 import msgspec
 
 from gridagent.errors import GridAgentError, OperatorError
-from gridagent.ids import AvatarKey, EffectKey
-from gridagent.storage.records import AuditQuery, EffectRow, Record, Recovered, StoredAudit
+from gridagent.ids import AvatarKey
+from gridagent.storage.records import AuditQuery, Record, Recovered, StoredAudit
 
-__all__ = ("LedgerRefused", "Rider", "SafeMode", "StorageFailed", "StorageFault", "StorageStatus", "Store")
+__all__ = ("LedgerRefused", "SafeMode", "StorageFailed", "StorageFault", "StorageStatus", "Store", "Watcher")
 
 
 class StorageFault(StrEnum):
@@ -77,8 +77,8 @@ class StorageStatus(msgspec.Struct, frozen=True, kw_only=True):
     """Records that were dropped in safe mode because too many waited."""
 
 
-Rider: TypeAlias = Callable[[], Sequence[Record]]
-"""Asked before every transaction for what should go along with it; must not block or raise."""
+Watcher: TypeAlias = Callable[[SafeMode | None], None]
+"""Told when safe mode begins, and with None when it ends; must not block or raise."""
 
 
 class Store(Protocol):
@@ -121,29 +121,20 @@ class Store(Protocol):
         """
         ...
 
-    def ride(self, rider: Rider) -> Callable[[], None]:
-        """Ask ``rider`` before every transaction; call what is returned to stop that."""
+    def watch(self, watcher: Watcher) -> Callable[[], None]:
+        """Tell ``watcher`` when safe mode begins and ends; call what is returned to stop that."""
         ...
 
     async def open_avatar(self, avatar: AvatarKey) -> Recovered:
-        """Begin a run of an avatar: close what its last run left open, and return what must not be forgotten.
+        """Begin a run of an avatar, and return what must not be forgotten of its earlier ones.
 
-        What was sent comes into doubt, what was only reserved is refused as ``not_sent``, approvals whose
-        time is up expire; all of it survives before this returns. No session of the avatar may live.
+        The number of the run survives before this returns. No session of the avatar may live.
 
         Raises:
             StorageFailed: as for `commit`.
 
         Cancellation: as for `commit`; opening it again is harmless.
         """
-        ...
-
-    async def effect(self, effect: EffectKey) -> EffectRow | None:
-        """Return what is stored of an effect, after everything submitted before."""
-        ...
-
-    async def in_doubt(self, avatar: AvatarKey | None = None) -> tuple[EffectRow, ...]:
-        """Return every effect in doubt, the oldest first."""
         ...
 
     async def audit(self, query: AuditQuery) -> tuple[StoredAudit, ...]:

@@ -1,8 +1,10 @@
 """Effects as they are stored: reserved, sent, and how they ended (Spec: EFX-2).
 
-Owns the SQL of the table ``effect``. Decides nothing: an effect moves along `gridagent.policy.ledger.EFFECT`,
-and the rule that only its own run settles it keeps a turned-away re-run from ending the effect it repeats.
-Called inside transactions. Invariant: a key is reserved once, and an unsettled row never goes.
+Owns the SQL of the table ``effect``. Decides nothing: an effect moves along `gridagent.policy.ledger.EFFECT`. Called
+inside transactions.
+
+Invariants: a key is reserved once for an avatar, and only the run that reserved it sends it; what costs something is
+never let go while it is open or in doubt (Spec: BND-16); what costs nothing leaves only its key behind, no words.
 """
 
 from __future__ import annotations
@@ -13,163 +15,148 @@ from typing import Final
 import apsw
 import msgspec
 
-from gridagent.actions import Capability, Confirmed, EffectClass, InDoubt, Outcome, Refused
-from gridagent.authority import ActionRequest, Role
-from gridagent.config.policy import Meter
+from gridagent.actions import EffectClass, Outcome
 from gridagent.ids import AvatarKey, EffectKey
 from gridagent.limits import SETTLED_EFFECTS_MAX
-from gridagent.policy.ledger import EFFECT, EffectInput, EffectState
-from gridagent.storage.records import EffectReserved, EffectRow, EffectSent, EffectSettled
+from gridagent.policy.changes import EffectReserved, EffectSent, EffectSettled, StoredEffect
+from gridagent.policy.ledger import EFFECT, END_INPUTS, EffectState
+from gridagent.storage.records import EffectRow, Kept
 from gridagent.storage.rows import each, one
 
-__all__ = (
-    "CRASHED",
-    "END_STATE",
-    "NOT_SENT",
-    "close_open",
-    "doubtful",
-    "drop_settled",
-    "find",
-    "known_ends",
-    "reserve",
-    "send",
-    "settle",
-)
+__all__ = ("doubtful", "drop_ended", "find", "known_ends", "open_effects", "reserve", "send", "settle")
 
-NOT_SENT: Final = Refused(reason="not_sent")
-"""The last run ended before it was sent."""
-CRASHED: Final = InDoubt(reason="crashed")
-"""The last run ended after it was sent and before evidence came."""
+KNOWN_ENDS: Final = SETTLED_EFFECTS_MAX // 2
+"""Ends of each class that the gateway remembers."""
 
-END_STATE: Final[dict[type, EffectState]] = {
-    Confirmed: EffectState.CONFIRMED,
-    Refused: EffectState.REFUSED,
-    InDoubt: EffectState.IN_DOUBT,
-}
-_GIVEN: Final = {Confirmed: EffectInput.CONFIRM, Refused: EffectInput.REFUSE, InDoubt: EffectInput.DOUBT}
-
-encode: Final = msgspec.json.Encoder(order="deterministic").encode
-_request: Final = msgspec.json.Decoder(ActionRequest).decode
+_encode: Final = msgspec.json.Encoder(order="deterministic").encode
+_reserved: Final = msgspec.json.Decoder(EffectReserved).decode
 _outcome: Final[msgspec.json.Decoder[Outcome]] = msgspec.json.Decoder(Outcome)
-_charge: Final[msgspec.json.Decoder[tuple[tuple[Meter, int], ...]]] = msgspec.json.Decoder(
-    tuple[tuple[Meter, int], ...]
-)
-
-_COLUMNS: Final = (
-    "effect, avatar, run, state, action, capability, effect_class, canonical, request, role, rule, charge,"
-    " reserved_at, sent_at, settled_at, outcome"
-)
-_FROM: Final = {
-    kind: ", ".join(f"'{state.value}'" for state, with_, _ in EFFECT.rows() if with_ is given)
-    for kind, given in _GIVEN.items()
-}
-"""The states that each end may be reached from, as SQL."""
+_COLUMNS: Final = "avatar, effect, run, state, reserved_at, sent_at, settled_at, outcome, body"
 
 
-def reserve(connection: apsw.Connection, record: EffectReserved) -> bool:
-    """Take a reservation in; False when the key is known from another one."""
-    connection.execute(
-        f"INSERT INTO effect ({_COLUMNS}) VALUES"  # noqa: S608 - names of our own
-        " (?, ?, ?, 'reserved', ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL) ON CONFLICT DO NOTHING",
-        (
-            record.effect,
-            record.avatar,
-            record.run,
-            record.action,
-            record.capability.value,
-            record.effect_class.value,
-            record.canonical,
-            encode(record.request),
-            record.role.value,
-            record.rule,
-            encode(record.charge),
-            record.at,
-        ),
-    )
-    if connection.changes():
-        return True
-    known = one(connection, tuple[int, float], "SELECT run, reserved_at FROM effect WHERE effect = ?", (record.effect,))
-    return known == (record.run, record.at)
-
-
-def send(connection: apsw.Connection, record: EffectSent) -> bool:
-    """Note that an effect may happen from now on; False when this run did not reserve it, or it has ended."""
-    connection.execute(
-        "UPDATE effect SET state = 'sent', sent_at = ? WHERE effect = ? AND run = ? AND state = 'reserved'",
-        (record.at, record.effect, record.run),
-    )
-    if connection.changes():
-        return True
-    known = one(connection, tuple[int, str], "SELECT run, state FROM effect WHERE effect = ?", (record.effect,))
-    return known == (record.run, EffectState.SENT.value)
-
-
-def settle(connection: apsw.Connection, record: EffectSettled) -> bool:
-    """Note how an effect ended; False when it is not this run's, or its table does not allow it."""
-    kind = type(record.outcome)
-    whose = "state = 'in_doubt'" if record.run is None else "run = ?"
-    connection.execute(
-        f"UPDATE effect SET state = ?, settled_at = ?, outcome = ? WHERE effect = ? AND {whose}"  # noqa: S608 - names of our own
-        f" AND state IN ({_FROM[kind]})",
-        (
-            END_STATE[kind].value,
-            record.at,
-            encode(record.outcome),
-            record.effect,
-            *(() if record.run is None else (record.run,)),
-        ),
-    )
-    return connection.changes() > 0
-
-
-def find(connection: apsw.Connection, effect: EffectKey) -> EffectRow | None:
-    """Return one effect."""
-    return next(iter(_rows(connection, "effect = ?", (effect,))), None)
-
-
-def doubtful(connection: apsw.Connection, avatar: AvatarKey | None) -> tuple[EffectRow, ...]:
-    """Return every effect in doubt, the oldest first."""
-    if avatar is None:
-        return _rows(connection, "state = 'in_doubt' ORDER BY settled_at, effect", ())
-    return _rows(connection, "state = 'in_doubt' AND avatar = ? ORDER BY settled_at, effect", (avatar,))
-
-
-def close_open(connection: apsw.Connection, avatar: AvatarKey, at: float) -> tuple[EffectRow, ...]:
-    """End what the last run left open: sent comes into doubt, reserved is refused.
+def reserve(connection: apsw.Connection, kept: Kept, change: EffectReserved, number: int) -> bool | None:
+    """Take a reservation in.
 
     Returns:
-        What was only reserved.
+        None when it is new: what goes along with it is to be taken in too. True when this very one is known, False
+        when its key is known from another.
     """
-    reserved = _rows(connection, "state IN ('reserved', 'sent') AND state = 'reserved' AND avatar = ?", (avatar,))
-    for state, outcome in ((EffectState.SENT, CRASHED), (EffectState.RESERVED, NOT_SENT)):
-        connection.execute(
-            "UPDATE effect SET state = ?, settled_at = ?, outcome = ?"
-            " WHERE state IN ('reserved', 'sent') AND state = ? AND avatar = ?",
-            (END_STATE[type(outcome)].value, at, encode(outcome), state.value, avatar),
-        )
-    return tuple(
-        msgspec.structs.replace(row, state=EffectState.REFUSED, settled_at=at, outcome=NOT_SENT) for row in reserved
+    connection.execute(
+        "INSERT INTO effect (avatar, effect, run, number, state, once, reserved_at, body)"
+        " VALUES (?, ?, ?, ?, 'reserved', ?, ?, ?) ON CONFLICT DO NOTHING",
+        (
+            kept.avatar,
+            change.effect,
+            kept.run,
+            number,
+            change.effect_class is EffectClass.ONCE,
+            change.at,
+            _encode(change),
+        ),
+    )
+    if connection.changes():
+        return None
+    known = one(
+        connection,
+        tuple[int, float],
+        "SELECT run, reserved_at FROM effect WHERE avatar = ? AND effect = ?",
+        (kept.avatar, change.effect),
+    )
+    return known == (kept.run, change.at)
+
+
+def send(connection: apsw.Connection, kept: Kept, change: EffectSent, number: int) -> bool:  # noqa: ARG001 - one shape
+    """Note that an effect may happen from now on; False when this run did not reserve it, or it has ended."""
+    whose = (kept.avatar, change.effect, kept.run)
+    connection.execute(
+        "UPDATE effect SET state = 'sent', sent_at = ?"
+        " WHERE avatar = ? AND effect = ? AND run = ? AND state = 'reserved'",
+        (change.at, *whose),
+    )
+    if connection.changes():
+        return True
+    known = one(connection, tuple[str], "SELECT state FROM effect WHERE avatar = ? AND effect = ? AND run = ?", whose)
+    return known == (EffectState.SENT.value,)
+
+
+def settle(connection: apsw.Connection, kept: Kept, change: EffectSettled, number: int) -> bool:
+    """Note how an effect ended; False when it is unknown or its table does not allow it."""
+    known = one(
+        connection,
+        tuple[EffectState, int],
+        "SELECT state, once FROM effect WHERE avatar = ? AND effect = ?",
+        (kept.avatar, change.effect),
+    )
+    if known is None:
+        return False
+    given = END_INPUTS[type(change.outcome)]
+    if not EFFECT.allows(known[0], given):
+        return False
+    state, once = EFFECT.step(known[0], given), known[1]
+    ended = None if once and state is EffectState.IN_DOUBT else number
+    connection.execute(
+        "UPDATE effect SET state = ?, settled_at = ?, outcome = ?, ended = coalesce(ended, ?),"
+        " body = iif(once, body, NULL) WHERE avatar = ? AND effect = ?",
+        (state.value, change.at, _encode(change.outcome), ended, kept.avatar, change.effect),
+    )
+    return True
+
+
+def open_effects(connection: apsw.Connection, avatar: AvatarKey) -> tuple[StoredEffect, ...]:
+    """Return every effect that has not ended, the oldest first."""
+    rows = each(
+        connection,
+        tuple[EffectState, bytes],
+        "SELECT state, body FROM effect WHERE ended IS NULL AND avatar = ? ORDER BY number",
+        (avatar,),
+    )
+    return tuple(_stored(_reserved(body), state) for state, body in rows)
+
+
+def _stored(reserved: EffectReserved, state: EffectState) -> StoredEffect:
+    return StoredEffect(
+        effect=reserved.effect,
+        effect_class=reserved.effect_class,
+        canonical=reserved.canonical,
+        request=reserved.request,
+        generation=reserved.generation,
+        role=reserved.role,
+        rule=reserved.rule,
+        state=state,
     )
 
 
-def known_ends(connection: apsw.Connection, avatar: AvatarKey) -> tuple[EffectKey, ...]:
-    """Return the keys of the newest ends, newest first, as many as the gateway remembers."""
+def known_ends(connection: apsw.Connection, avatar: AvatarKey, *, once: bool) -> tuple[EffectKey, ...]:
+    """Return the keys of the newest ends of one class, the oldest first, as many as the gateway remembers."""
     rows = each(
         connection,
         tuple[EffectKey],
-        "SELECT effect FROM effect WHERE avatar = ? AND state IN ('confirmed', 'refused')"
-        " ORDER BY settled_at DESC, effect LIMIT ?",
-        (avatar, SETTLED_EFFECTS_MAX),
+        "SELECT effect FROM (SELECT effect, ended FROM effect WHERE ended IS NOT NULL AND avatar = ? AND once = ?"
+        " ORDER BY ended DESC LIMIT ?) ORDER BY ended",
+        (avatar, once, KNOWN_ENDS),
     )
     return tuple(effect for (effect,) in rows)
 
 
-def drop_settled(connection: apsw.Connection, *, before: float, light_before: float, keep: int, most: int) -> int:
-    """Let the oldest settled effects go: those settled before a moment, and those beyond ``keep`` rows.
+def find(connection: apsw.Connection, avatar: AvatarKey, effect: EffectKey) -> EffectRow | None:
+    """Return one effect."""
+    return next(iter(_rows(connection, "avatar = ? AND effect = ?", (avatar, effect))), None)
+
+
+def doubtful(connection: apsw.Connection, avatar: AvatarKey | None) -> tuple[EffectRow, ...]:
+    """Return every effect in doubt that may have cost something, the oldest first."""
+    where = "ended IS NULL AND state = 'in_doubt'"
+    if avatar is None:
+        return _rows(connection, f"{where} ORDER BY number", ())
+    return _rows(connection, f"{where} AND avatar = ? ORDER BY number", (avatar,))
+
+
+def drop_ended(connection: apsw.Connection, *, before: float, light_before: float, keep: int, most: int) -> int:
+    """Let the oldest ended effects go: those that ended before a moment, and those beyond ``keep`` rows.
 
     Args:
         connection: in a transaction.
-        before: wall clock; what would cost something twice and was settled earlier goes.
+        before: wall clock; what costs something and ended earlier goes.
         light_before: the same for everything else.
         keep: rows that may stay, however young; beyond it, what costs nothing goes first.
         most: rows that go at once, so that a transaction stays short.
@@ -177,65 +164,49 @@ def drop_settled(connection: apsw.Connection, *, before: float, light_before: fl
     Returns:
         How many went.
     """
-    ends = "state IN ('confirmed', 'refused')"
-    (count,) = one(connection, tuple[int], f"SELECT count(*) FROM effect WHERE {ends}") or (0,)  # noqa: S608 - our own
+    (count,) = one(connection, tuple[int], "SELECT count(*) FROM effect WHERE ended IS NOT NULL") or (0,)
     excess = min(count - keep, most)
     bound: tuple[float, ...] = (before, light_before, most)
-    where = "AND settled_at < CASE effect_class WHEN 'once' THEN ? ELSE ? END ORDER BY settled_at"
+    where = "AND settled_at < iif(once, ?, ?) ORDER BY settled_at"
     if excess > 0:
         bound = (excess,)
-        where = "ORDER BY effect_class = 'once', settled_at"
+        where = "ORDER BY once, settled_at"
     connection.execute(
-        f"DELETE FROM effect WHERE effect IN (SELECT effect FROM effect WHERE {ends} {where} LIMIT ?)",  # noqa: S608 - our own
+        "DELETE FROM effect WHERE (avatar, effect) IN"  # noqa: S608 - names of our own
+        f" (SELECT avatar, effect FROM effect WHERE ended IS NOT NULL {where} LIMIT ?)",
         bound,
     )
     return connection.changes()
 
 
-def _rows(connection: apsw.Connection, where: str, bound: Iterable[apsw.SQLiteValue]) -> tuple[EffectRow, ...]:
-    found = each(connection, _Row, f"SELECT {_COLUMNS} FROM effect WHERE {where}", bound)  # noqa: S608 - our own
-    return tuple(row.value() for row in found)
-
-
 class _Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One row in the order of `_COLUMNS`."""
 
-    effect: str
-    avatar: str
+    avatar: AvatarKey
+    effect: EffectKey
     run: int
-    state: str
-    action: str
-    capability: str
-    effect_class: str
-    canonical: bytes
-    request: bytes
-    role: str
-    rule: str
-    charge: bytes
+    state: EffectState
     reserved_at: float
     sent_at: float | None
     settled_at: float | None
     outcome: bytes | None
+    body: bytes | None
 
     def value(self) -> EffectRow:
         """Return it as it is handed out."""
         return EffectRow(
-            reserved=EffectReserved(
-                effect=EffectKey(self.effect),
-                avatar=AvatarKey(self.avatar),
-                run=self.run,
-                action=self.action,
-                capability=Capability(self.capability),
-                effect_class=EffectClass(self.effect_class),
-                canonical=self.canonical,
-                request=_request(self.request),
-                role=Role(self.role),
-                rule=self.rule,
-                charge=_charge.decode(self.charge),
-                at=self.reserved_at,
-            ),
-            state=EffectState(self.state),
+            avatar=self.avatar,
+            run=self.run,
+            effect=self.effect,
+            state=self.state,
+            reserved=None if self.body is None else _reserved(self.body),
+            reserved_at=self.reserved_at,
             sent_at=self.sent_at,
             settled_at=self.settled_at,
             outcome=None if self.outcome is None else _outcome.decode(self.outcome),
         )
+
+
+def _rows(connection: apsw.Connection, where: str, bound: Iterable[apsw.SQLiteValue]) -> tuple[EffectRow, ...]:
+    found = each(connection, _Row, f"SELECT {_COLUMNS} FROM effect WHERE {where}", bound)  # noqa: S608 - our own
+    return tuple(row.value() for row in found)

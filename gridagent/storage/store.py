@@ -22,7 +22,7 @@ from gridagent.runtime.ports import Ports
 from gridagent.storage import audit, effects
 from gridagent.storage.audit_chain import ChainReport, check_segment, export_segment, segment_heads
 from gridagent.storage.backup import BackupReport, PagedBackup
-from gridagent.storage.base import Rider, SafeMode, StorageFailed, StorageFault, StorageStatus
+from gridagent.storage.base import SafeMode, StorageFailed, StorageFault, StorageStatus, Watcher
 from gridagent.storage.database import Database, Holder, open_database
 from gridagent.storage.files import Files, SystemFiles
 from gridagent.storage.records import AuditQuery, EffectRow, Record, Recovered, StoredAudit
@@ -83,22 +83,13 @@ class SqliteStore:
         """Write records durably; see `gridagent.storage.base.Store.commit`."""
         return await self._writer.commit(*records)
 
-    def ride(self, rider: Rider) -> Callable[[], None]:
-        """Ask ``rider`` before every transaction; see `gridagent.storage.base.Store.ride`."""
-        return self._writer.ride(rider)
+    def watch(self, watcher: Watcher) -> Callable[[], None]:
+        """Tell ``watcher`` when safe mode begins and ends; see `gridagent.storage.base.Store.watch`."""
+        return self._writer.watch(watcher)
 
     async def open_avatar(self, avatar: AvatarKey) -> Recovered:
         """Begin a run of an avatar; see `gridagent.storage.base.Store.open_avatar`."""
-        now = self._ports.clock.wall()
-        return await self._after_all(lambda ledger: ledger.open_avatar(avatar, now))
-
-    async def effect(self, effect: EffectKey) -> EffectRow | None:
-        """Return what is stored of an effect."""
-        return await self._read(partial(effects.find, effect=effect))
-
-    async def in_doubt(self, avatar: AvatarKey | None = None) -> tuple[EffectRow, ...]:
-        """Return every effect in doubt, the oldest first."""
-        return await self._read(partial(effects.doubtful, avatar=avatar))
+        return await self._after_all(lambda ledger: ledger.open_avatar(avatar))
 
     async def audit(self, query: AuditQuery) -> tuple[StoredAudit, ...]:
         """Return one page of the audit trail.
@@ -121,6 +112,14 @@ class SqliteStore:
         return self._writer.status()
 
     # --- the operator -----------------------------------------------------------------------------
+
+    async def effect(self, avatar: AvatarKey, effect: EffectKey) -> EffectRow | None:
+        """Return what is stored of an effect."""
+        return await self._read(partial(effects.find, avatar=avatar, effect=effect))
+
+    async def in_doubt(self, avatar: AvatarKey | None = None) -> tuple[EffectRow, ...]:
+        """Return every effect in doubt that may have cost something, the oldest first."""
+        return await self._read(partial(effects.doubtful, avatar=avatar))
 
     async def verify_audit(self) -> ChainReport:
         """Check every segment of the audit trail, one at a time, so that commits go on in between.

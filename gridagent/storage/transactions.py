@@ -14,26 +14,25 @@ from typing import Final, TypeVar
 import apsw
 
 from gridagent.ids import AvatarKey
-from gridagent.storage import approvals, budgets, effects, generations, grants
-from gridagent.storage.audit import AuditBatch, TailDamaged, load_tail
-from gridagent.storage.audit_chain import drop_segment
-from gridagent.storage.database import Database, damaged, refused_when_damaged, storage_errors
-from gridagent.storage.records import (
+from gridagent.policy.changes import (
     ApprovalMoved,
     ApprovalOpened,
     ApprovalTried,
-    AuditAppended,
-    BudgetSaved,
+    BudgetsReplaced,
     EffectReserved,
     EffectSent,
     EffectSettled,
-    GenerationUsed,
+    GenerationOpened,
+    GrantEnded,
     GrantGiven,
-    GrantRevoked,
-    GrantUsed,
-    Record,
-    Recovered,
+    HoldChanged,
 )
+from gridagent.storage import approvals, avatars, budgets, effects, grants
+from gridagent.storage.audit import AuditBatch, TailDamaged, load_tail
+from gridagent.storage.audit_chain import drop_segment
+from gridagent.storage.database import Database, damaged, refused_when_damaged, storage_errors
+from gridagent.storage.records import Kept, Record, Recovered
+from gridagent.storage.rows import one
 from gridagent.storage.settings import DAY_S, StorageSettings
 
 __all__ = ("APPLY", "Ledger")
@@ -43,20 +42,34 @@ T = TypeVar("T")
 DROPS_A_TURN: Final = 1_024
 """Rows of a table that one round of tending lets go, so that commits wait for milliseconds only."""
 
+
+def _reserve(connection: apsw.Connection, kept: Kept, change: EffectReserved, number: int) -> bool:
+    """Take a reservation in with all that is one step with it: the charge, the claim and the use of a grant."""
+    known = effects.reserve(connection, kept, change, number)
+    if known is not None:
+        return known
+    budgets.lay(connection, kept.avatar, change.budgets, number)
+    if change.approval_id is not None:
+        approvals.claim(connection, kept.avatar, change.approval_id, number, change.at)
+    if change.grant is not None:
+        grants.use(connection, kept.avatar, change.grant)
+    return True
+
+
 APPLY: Final[dict[type, Callable[..., bool]]] = {
-    EffectReserved: effects.reserve,
+    EffectReserved: _reserve,
     EffectSent: effects.send,
     EffectSettled: effects.settle,
-    BudgetSaved: budgets.save,
-    GenerationUsed: generations.use,
     ApprovalOpened: approvals.open_,
     ApprovalMoved: approvals.move,
     ApprovalTried: approvals.tried,
     GrantGiven: grants.give,
-    GrantUsed: grants.use,
-    GrantRevoked: grants.revoke,
+    GrantEnded: grants.end,
+    BudgetsReplaced: budgets.replace,
+    GenerationOpened: avatars.open_generation,
+    HoldChanged: avatars.hold,
 }
-"""How each record is applied; `AuditAppended` goes into the batch of its transaction. A test holds it total."""
+"""How each change is applied; audit rows go into the batch of their transaction. A test holds it total."""
 
 
 class Ledger:
@@ -71,7 +84,7 @@ class Ledger:
         StorageFailed: the disk failed.
     """
 
-    __slots__ = ("_settings", "_tail", "database")
+    __slots__ = ("_changes", "_settings", "_tail", "database")
 
     def __init__(self, database: Database, settings: StorageSettings) -> None:
         self.database = database
@@ -79,6 +92,9 @@ class Ledger:
         try:
             with storage_errors(), refused_when_damaged(database.path):
                 self._tail = load_tail(database.connection, database.ledger)
+                (self._changes,) = one(
+                    database.connection, tuple[int], "SELECT value FROM meta WHERE name = 'changes'"
+                ) or (0,)
         except TailDamaged as error:
             raise damaged(database.path, f"audit trail: {error}") from error
 
@@ -92,33 +108,32 @@ class Ledger:
             StorageFailed: it is not known whether they survive.
         """
         added = AuditBatch(self._tail, self._settings)
+        changes = self._changes
+        results = []
         with self._transaction() as connection:
-            results = [tuple([_apply(connection, added, record) for record in records]) for records in batch]
+            for records in batch:
+                applied = []
+                for record in records:
+                    if isinstance(record, Kept):
+                        changes += 1
+                        applied.append(APPLY[type(record.change)](connection, record, record.change, changes))
+                    else:
+                        applied.append(added.append(record))
+                results.append(tuple(applied))
             added.write(connection)
-        self._tail = added.adopt()
+            if changes != self._changes:
+                connection.execute("INSERT OR REPLACE INTO meta VALUES ('changes', ?)", (changes,))
+        self._tail, self._changes = added.adopt(), changes
         return results
 
-    def open_avatar(self, avatar: AvatarKey, at: float) -> Recovered:
-        """Begin a run: close what the last one left open and read what must not be forgotten, in one transaction.
+    def open_avatar(self, avatar: AvatarKey) -> Recovered:
+        """Begin a run and read what must not be forgotten.
 
         Raises:
             StorageFailed: it is not known whether it survives; opening the avatar again is harmless.
         """
         with self._transaction() as connection:
-            run, generation = generations.begin_run(connection, avatar)
-            not_sent = effects.close_open(connection, avatar, at)
-            expired = approvals.expire(connection, avatar, at)
-            return Recovered(
-                run=run,
-                generation=generation,
-                budgets=budgets.load(connection, avatar),
-                not_sent=not_sent,
-                in_doubt=effects.doubtful(connection, avatar),
-                settled=effects.known_ends(connection, avatar),
-                approvals=approvals.waiting(connection, avatar),
-                expired=expired,
-                grants=grants.usable(connection, avatar, at),
-            )
+            return Recovered(run=avatars.begin_run(connection, avatar), snapshot=avatars.snapshot(connection, avatar))
 
     def read(self, question: Callable[[apsw.Connection], T]) -> T:
         """Ask something that changes nothing.
@@ -138,7 +153,7 @@ class Ledger:
         keep = self._settings
         with self._transaction() as connection:
             return (
-                effects.drop_settled(
+                effects.drop_ended(
                     connection,
                     before=at - keep.effects_keep_days * DAY_S,
                     light_before=at - keep.effects_light_keep_days * DAY_S,
@@ -146,7 +161,7 @@ class Ledger:
                     most=DROPS_A_TURN,
                 )
                 + approvals.drop_ended(connection, before=at - keep.approvals_keep_days * DAY_S, most=DROPS_A_TURN)
-                + grants.drop_over(connection, before=at - keep.grants_keep_days * DAY_S, most=DROPS_A_TURN)
+                + grants.drop_ended(connection, before=at - keep.grants_keep_days * DAY_S, most=DROPS_A_TURN)
                 + budgets.drop_empty(connection, DROPS_A_TURN)
                 + drop_segment(connection, before=at - keep.audit_keep_days * DAY_S, keep_rows=keep.audit_keep_rows)
             )
@@ -163,9 +178,3 @@ class Ledger:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
-
-
-def _apply(connection: apsw.Connection, added: AuditBatch, record: Record) -> bool:
-    if isinstance(record, AuditAppended):
-        return added.append(record)
-    return APPLY[type(record)](connection, record)

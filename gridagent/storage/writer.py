@@ -18,13 +18,13 @@ import trio
 
 from gridagent.errors import GridAgentError, LimitExceeded, OutcomeUnknown, ResourceClosed
 from gridagent.runtime.ports import Blocking, Clock
-from gridagent.storage.base import Rider, SafeMode, StorageFailed, StorageFault, StorageStatus
+from gridagent.storage.base import SafeMode, StorageFailed, StorageFault, StorageStatus, Watcher
 from gridagent.storage.records import Record
 from gridagent.storage.settings import QUEUE_RECORDS_MAX, ROWS_PER_COMMIT_MAX, StorageSettings
 
-__all__ = ("RIDERS_MAX", "Write", "Writer")
+__all__ = ("WATCHERS_MAX", "Write", "Writer")
 
-RIDERS_MAX: Final = 1_024
+WATCHERS_MAX: Final = 1_024
 """One an avatar."""
 
 Write: TypeAlias = Callable[[Sequence[Sequence[Record]]], list[tuple[bool, ...]]]
@@ -72,12 +72,12 @@ class Writer:
         "_queue",
         "_records",
         "_report",
-        "_riders",
         "_room",
         "_safe_mode",
         "_settings",
         "_signal",
         "_waiting",
+        "_watchers",
         "_write",
     )
 
@@ -96,9 +96,9 @@ class Writer:
         self._settings = settings
         self._report = report
         # What failed goes back to the front, so a batch more than may wait has to fit.
-        self._queue: deque[_Entry] = deque(maxlen=QUEUE_RECORDS_MAX + ROWS_PER_COMMIT_MAX + RIDERS_MAX)
+        self._queue: deque[_Entry] = deque(maxlen=QUEUE_RECORDS_MAX + ROWS_PER_COMMIT_MAX)
         self._waiting = 0
-        self._riders: dict[int, Rider] = {}
+        self._watchers: dict[int, Watcher] = {}
         self._room = trio.lowlevel.ParkingLot()
         self._signal = trio.Event()
         self._hurry = False
@@ -123,20 +123,20 @@ class Writer:
             lost=self._lost,
         )
 
-    def ride(self, rider: Rider) -> Callable[[], None]:
-        """Ask ``rider`` before every transaction.
+    def watch(self, watcher: Watcher) -> Callable[[], None]:
+        """Tell ``watcher`` when safe mode begins and ends.
 
         Returns:
             What takes it off again; idempotent.
 
         Raises:
-            LimitExceeded: there are `RIDERS_MAX` already.
+            LimitExceeded: there are `WATCHERS_MAX` already.
         """
-        if len(self._riders) >= RIDERS_MAX:
-            raise LimitExceeded("riders of a store", allowed=RIDERS_MAX)
-        key = max(self._riders, default=0) + 1
-        self._riders[key] = rider
-        return lambda: self._riders.pop(key, None) and None
+        if len(self._watchers) >= WATCHERS_MAX:
+            raise LimitExceeded("watchers of a store", allowed=WATCHERS_MAX)
+        key = max(self._watchers, default=0) + 1
+        self._watchers[key] = watcher
+        return lambda: self._watchers.pop(key, None) and None
 
     # --- putting ----------------------------------------------------------------------------------
 
@@ -257,9 +257,6 @@ class Writer:
         self._waiting -= rows
         self._hurry = any(entry.task is not None for entry in self._queue)
         self._room.unpark_all()
-        along = [record for rider in self._riders.values() for record in rider()]
-        if along:
-            batch.append(_Entry(along, None))
         return batch
 
     # --- failing ----------------------------------------------------------------------------------
@@ -288,9 +285,15 @@ class Writer:
         self._waiting = sum(entry.weight for entry in kept)
         self._room.unpark_all()
         self._report("storage_safe_mode", error)
+        self._tell()
 
     def leave_safe_mode(self) -> None:
         """Go on writing, with what was kept."""
         self._safe_mode = None
         self._hurry = True
         self._signal.set()
+        self._tell()
+
+    def _tell(self) -> None:
+        for watcher in tuple(self._watchers.values()):
+            watcher(self._safe_mode)

@@ -12,19 +12,27 @@ from gridagent.actions import Confirmed, EffectClass, EvidenceKind, InDoubt, Pay
 from gridagent.authority import ActionRequest, Origin, Principal, Role
 from gridagent.config.policy import BudgetScope, Meter
 from gridagent.ids import ApprovalId, AvatarId, AvatarKey, CorrelationId, EffectKey, Generation, GrantId
+from gridagent.policy.approvals import ApprovalInput
 from gridagent.policy.audit import AuditKind, AuditRecord
-from gridagent.policy.budgets import BudgetRow
+from gridagent.policy.budgets import BudgetRow, BudgetSnapshot
 from gridagent.policy.canonical import canonicalise
-from gridagent.storage.database import Database, Holder, open_database
-from gridagent.storage.records import (
+from gridagent.policy.changes import (
+    ApprovalMoved,
     ApprovalOpened,
-    AuditAppended,
-    BudgetSaved,
+    ApprovalTried,
+    BudgetsReplaced,
     EffectReserved,
     EffectSent,
     EffectSettled,
+    GenerationOpened,
+    GrantEnded,
     GrantGiven,
+    HoldChanged,
 )
+from gridagent.policy.grants import GrantRecord, GrantState, GrantUse
+from gridagent.storage import avatars
+from gridagent.storage.database import Database, Holder, open_database
+from gridagent.storage.records import AuditAppended, Kept
 from gridagent.storage.settings import StorageSettings
 from gridagent.storage.simulated_disk import SimulatedDisk
 from gridagent.storage.transactions import Ledger
@@ -48,76 +56,115 @@ def request(cause: str = "utterance-1", amount: int = 5, *, say: str = "", origi
     )
 
 
-def reserved(key: str = "a", *, avatar: str = "robin", run: int = 1, at: float = 100.0, once: bool = True):
-    """A reservation."""
+def kept(change, *, avatar: str = "robin", run: int = 1) -> Kept:
+    """A change of an avatar's gateway."""
+    return Kept(avatar=AvatarKey(avatar), run=run, change=change)
+
+
+def window(used: int = 5, *, clock_us: int = 1_000, key: str = "", window_s: int = 3_600) -> BudgetRow:
+    """What one window holds."""
+    per = BudgetScope.PRINCIPAL if key else BudgetScope.GLOBAL
+    return BudgetRow(meter=Meter.LINDEN, per=per, window_s=window_s, key=key, buckets=((clock_us, used),))
+
+
+def held(*rows: BudgetRow, clock_us: int = 1_000) -> BudgetSnapshot:
+    """What budgets hold."""
+    return BudgetSnapshot(clock_us=clock_us, wall_high_us=clock_us, rows=rows)
+
+
+def reserved(
+    key: str = "a",
+    *,
+    at: float = 100.0,
+    once: bool = True,
+    budgets: BudgetSnapshot | None = None,
+    approval: str | None = None,
+    grant: GrantUse | None = None,
+) -> EffectReserved:
+    """An effect was authorised."""
     asked = request(key)
     return EffectReserved(
         effect=EffectKey(key),
-        avatar=AvatarKey(avatar),
-        run=run,
         action="pay_avatar",
         capability=asked.action.spec.capability,
         effect_class=EffectClass.ONCE if once else EffectClass.EPHEMERAL,
         canonical=canonicalise(asked.action).raw,
         request=asked,
+        generation=Generation(1),
         role=Role.OWNER,
         rule="cells",
+        policy_version="v1",
         charge=((Meter.LINDEN, 5),),
+        budgets=held(window()) if budgets is None else budgets,
+        approval_id=None if approval is None else ApprovalId(approval),
+        grant=grant,
         at=at,
     )
 
 
-def sent(key: str = "a", *, run: int = 1, at: float = 101.0):
-    """A note that something is about to be sent."""
-    return EffectSent(effect=EffectKey(key), run=run, at=at)
+def sent(key: str = "a", *, at: float = 101.0) -> EffectSent:
+    """It is about to be redeemed."""
+    return EffectSent(effect=EffectKey(key), at=at)
 
 
-def settled(key: str = "a", outcome=CONFIRMED, *, run: int | None = 1, at: float = 102.0):
-    """A note of how something ended."""
-    return EffectSettled(effect=EffectKey(key), outcome=outcome, at=at, run=run)
+def settled(key: str = "a", outcome=CONFIRMED, *, at: float = 102.0) -> EffectSettled:
+    """How it ended."""
+    return EffectSettled(effect=EffectKey(key), outcome=outcome, at=at)
 
 
-def opened(key: str = "approval-1", *, at: float = 100.0, expires_at: float = 400.0, avatar: str = "robin"):
-    """A request that waits."""
+def opened(key: str = "approval-1", *, at: float = 100.0, expires_at: float = 400.0) -> ApprovalOpened:
+    """A request waits."""
     asked = request(key)
     return ApprovalOpened(
         approval_id=ApprovalId(key),
-        avatar=AvatarKey(avatar),
         effect=EffectKey(f"effect-of-{key}"),
         nonce_hash=b"\x01" * 32,
         canonical=canonicalise(asked.action).raw,
         request=asked,
         rule="approval",
-        summary="pay_avatar amount=5",
         policy_version="v1",
-        at=at,
+        opened_at=at,
         expires_at=expires_at,
     )
 
 
-def given(key: str = "grant-1", *, at: float = 100.0, avatar: str = "robin", every_s: float = 10.0, uses_max: int = 2):
-    """A schedule grant, valid for a thousand seconds."""
-    return GrantGiven(
+def moved(*given: ApprovalInput, key: str = "approval-1", at: float = 200.0, by: str = "operator") -> ApprovalMoved:
+    """An approval went along its table."""
+    return ApprovalMoved(approval_id=ApprovalId(key), given=given, by=by, at=at)
+
+
+def tried(times: int, *, key: str = "approval-1") -> ApprovalTried:
+    """Wrong nonces were tried."""
+    return ApprovalTried(approval_id=ApprovalId(key), wrong_nonces=times)
+
+
+def given(key: str = "grant-1", *, at: float = 100.0) -> GrantGiven:
+    """A schedule grant."""
+    record = GrantRecord(
         grant_id=GrantId(key),
-        avatar=AvatarKey(avatar),
         principal=Principal(client="schedule"),
-        canonical=canonicalise(Say(text="hello")).raw,
+        action="say",
+        allowed=(canonicalise(Say(text="hello")).raw,),
         summary="say text='hello'",
-        policy_version="v1",
-        given_by="client:operator",
-        at=at,
+        times=2,
+        window_s=60,
         valid_from=at,
         valid_until=at + 1_000.0,
-        every_s=every_s,
-        uses_max=uses_max,
+        given_by="client:operator",
+        given_at=at,
+        policy_version="v1",
     )
+    return GrantGiven(grant=record)
 
 
-def spent(clock_us: int = 1_000, used: int = 5, *, key: str = "", window_s: int = 3_600, avatar: str = "robin"):
-    """What a budget held."""
-    per = BudgetScope.PRINCIPAL if key else BudgetScope.GLOBAL
-    row = BudgetRow(meter=Meter.LINDEN, per=per, window_s=window_s, key=key, buckets=((clock_us, used),))
-    return BudgetSaved(avatar=AvatarKey(avatar), clock_us=clock_us, wall_high_us=clock_us, rows=(row,))
+def used(times: int, *, key: str = "grant-1", at: float = 150.0) -> GrantUse:
+    """How a grant stands with its last use."""
+    return GrantUse(grant_id=GrantId(key), used=times, at=at, buckets=((1_000, times),))
+
+
+def ended(key: str = "grant-1", *, at: float = 300.0, state: GrantState = GrantState.REVOKED) -> GrantEnded:
+    """A grant counts no longer."""
+    return GrantEnded(grant_id=GrantId(key), state=state, by="operator", at=at)
 
 
 def audited(seq: int, *, at: float | None = None, avatar: str = "robin", run: int = 1, kind=AuditKind.DECISION, **more):
@@ -131,12 +178,21 @@ def make() -> SimpleNamespace:
     """Short ways to make records."""
     return SimpleNamespace(
         request=request,
+        kept=kept,
+        window=window,
+        held=held,
         reserved=reserved,
         sent=sent,
         settled=settled,
         opened=opened,
+        moved=moved,
+        tried=tried,
         given=given,
-        spent=spent,
+        used=used,
+        ended=ended,
+        replaced=lambda budgets: BudgetsReplaced(budgets=budgets),
+        generation=lambda number: GenerationOpened(generation=Generation(number)),
+        hold=lambda held, at=1.0: HoldChanged(held=held, at=at),
         audited=audited,
         confirmed=CONFIRMED,
         refused=Refused(reason="no_funds"),
@@ -144,6 +200,22 @@ def make() -> SimpleNamespace:
         robin=ROBIN,
         path=PATH,
     )
+
+
+@pytest.fixture
+def keep(ledger: Ledger):
+    """Take changes of one avatar in, in one transaction; tell which applied."""
+
+    def write(*changes, avatar: str = "robin", run: int = 1) -> tuple[bool, ...]:
+        return ledger.write([[kept(change, avatar=avatar, run=run) for change in changes]])[0]
+
+    return write
+
+
+@pytest.fixture
+def snapshot(ledger: Ledger):
+    """What all changes of an avatar come to."""
+    return lambda avatar="robin": ledger.read(lambda connection: avatars.snapshot(connection, AvatarKey(avatar)))
 
 
 @pytest.fixture

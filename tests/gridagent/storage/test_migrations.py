@@ -74,14 +74,25 @@ def test_every_released_schema_is_upgraded(version, disk, make) -> None:
     database = open_database(make.path, files=disk, holder=holder, new_ledger="another")
     assert database.ledger == "ledger-as-shipped"
     ledger = Ledger(database, StorageSettings())
-    recovered = ledger.open_avatar(make.robin, 1_000.0)
-    assert (recovered.run, recovered.generation) == (4, 9)
-    assert recovered.budgets.rows[0].buckets == ((5_000_000, 12),)
-    assert [row.effect for row in recovered.in_doubt] == ["doubtful", "was-sent"]
-    assert [row.effect for row in recovered.not_sent] == ["was-reserved"]
-    assert set(recovered.settled) == {"confirmed", "was-reserved"}
-    assert [row.approval_id for row in recovered.approvals] == ["waiting"]
-    assert recovered.approvals[0].wrong_nonces == 2
-    assert recovered.grants[0].used == 1
-    assert recovered.in_doubt[0].reserved.request == make.request("doubtful")
+    recovered = ledger.open_avatar(make.robin)
+    found = recovered.snapshot
+    assert (recovered.run, found.generation, found.held) == (4, 9, True)
+    assert [(row.key, row.buckets[0][1]) for row in found.budgets.rows] == [("", 5), ("somebody", 12)]
+    assert [(each.effect, each.state.value) for each in found.open_effects] == [
+        ("was-reserved", "reserved"),
+        ("was-sent", "sent"),
+        ("doubtful", "in_doubt"),
+    ]
+    assert found.open_effects[0].request == make.request("was-reserved")
+    assert (found.ended_once, found.ended_light) == (("confirmed",), ("said",))
+    assert [(each.opened.approval_id, each.state.value, each.wrong_nonces) for each in found.approvals] == [
+        ("claimed", "claimed", 0),
+        ("waiting", "pending", 2),
+    ]
+    assert [(each.grant.grant_id, each.state.value) for each in found.grants] == [
+        ("ended", "revoked"),
+        ("grant", "active"),
+    ]
+    assert found.grants[1].use == make.used(1, key="grant")
+    assert ledger.write([[make.audited(20, run=3), make.audited(21, run=3)]]) == [(False, True)]
     database.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from random import Random
 
 import apsw
@@ -49,10 +50,8 @@ def test_a_hot_journal_is_rolled_back(mode) -> None:
             connection.execute("UPDATE t SET x = 2; INSERT INTO t SELECT randomblob(9000)")
         except apsw.Error:
             torn += 1
-        try:
+        with suppress(apsw.Error):
             connection.close(True)
-        except apsw.Error:
-            pass
         disk.reboot()
         again = _open(disk)
         assert again.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
