@@ -11,7 +11,7 @@ from gridagent.language import LlmFailure, LlmRequest, UserTurn
 from gridagent.llm import Slots
 from gridagent.llm.anthropic import Anthropic
 from gridagent.llm.chat_completions import ChatCompletions
-from gridagent.llm.endpoint import _speaking, open_endpoint
+from gridagent.llm.endpoint import _AZURE, _speaking, open_endpoint
 from gridagent.runtime.deterministic import SimulatedRandomness
 from tests.gridagent.llm.llm_server import KEY, always, answer, serve
 
@@ -64,7 +64,7 @@ async def test_anthropic_is_asked_its_own_way() -> None:
     ("url", "key", "openai", "header"),
     [
         ("https://api.openai.com/v1/chat/completions", KEY, True, "Authorization"),
-        ("https://x.openai.azure.com/openai/deployments/d/chat/completions?api-version=1", KEY, True, "api-key"),
+        (f"https://x{_AZURE}/openai/deployments/d/chat/completions?api-version=1", KEY, True, "api-key"),
         ("https://api.openai.com.example.org/v1", KEY, False, "Authorization"),
         ("http://localhost:11434/v1/chat/completions", None, False, None),
     ],
