@@ -8,18 +8,19 @@ avatar's failure never stops another's (Spec: SUP-3, SUP-7, SUP-11).
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from functools import partial
 from typing import Final
 
 import attrs
+import msgspec
 
 from gridagent.errors import OperatorError
 from gridagent.grid.base import BackendFactory
 from gridagent.ids import AvatarKey
 from gridagent.limits import AVATARS_PER_SERVICE_MAX
 from gridagent.observations import AgentState
-from gridagent.policy import Gateway, Policy
+from gridagent.policy import AuditRecord, Gateway, Instant, Policy
 from gridagent.runtime.ports import Ports
 from gridagent.runtime.restart import Backoff, RestartClass, RestartIntensity
 from gridagent.runtime.supervisor import ChildExit, ChildSpec, ExitReason, Supervisor, open_supervisor
@@ -27,6 +28,8 @@ from gridagent.service.audit import AuditTrail
 from gridagent.session import Mind, Session, SessionHandle, SessionSettings, SessionStatus
 from gridagent.session.connection import LogError
 from gridagent.session.orders import Reloader
+from gridagent.storage.avatar import AvatarStore
+from gridagent.storage.base import Store
 
 __all__ = ("AvatarSpec", "Service", "open_service")
 
@@ -119,6 +122,7 @@ async def open_service(
     ports: Ports,
     log_error: LogError = _ignore,
     audit: AuditTrail | None = None,
+    store: Store | None = None,
 ) -> AsyncIterator[Service]:
     """Run avatars for as long as the ``async with`` block lasts.
 
@@ -127,43 +131,51 @@ async def open_service(
         ports: clock, randomness and ids; `gridagent.runtime.system` has the real ones.
         log_error: takes a stable code and the error; the text goes to the redacted log and nowhere else.
         audit: where decisions are recorded; None keeps the newest in memory.
+        store: where effects, budgets, approvals and audit survive; None keeps them for this process only.
 
     Yields:
         The running service. Leaving the block stops every avatar in order, bounded, before it returns.
 
     Raises:
-        OperatorError: two avatars share a key, or there are more than 1,024.
+        OperatorError: two avatars share a key, there are more than 1,024, or an earlier run cannot be gone on from.
+        StorageFailed: the store failed while an avatar's earlier runs were read.
 
     Cancellation: the same orderly stop, bounded by each avatar's shutdown time-out.
     """
     if len(avatars) > AVATARS_PER_SERVICE_MAX:
         raise OperatorError(f"a service runs at most {AVATARS_PER_SERVICE_MAX} avatars, not {len(avatars)}")
     trail = AuditTrail() if audit is None else audit
-    sessions: dict[AvatarKey, Session] = {}
-    for spec in avatars:
-        if spec.settings.key in sessions:
-            raise OperatorError(f"two avatars are called {spec.settings.key!r}; give each a name of its own")
-        sessions[spec.settings.key] = _session(spec, ports, trail, log_error)
+    with ExitStack() as leaving:
+        sessions: dict[AvatarKey, Session] = {}
+        for spec in avatars:
+            key = spec.settings.key
+            if key in sessions:
+                raise OperatorError(f"two avatars are called {key!r}; give each a name of its own")
+            if store is None:
+                sessions[key] = _session(spec, ports, trail, log_error)
+            else:
+                keeper = await AvatarStore.open(store, key)
+                sessions[key] = _kept_session(spec, ports, trail, log_error, keeper, leaving)
 
-    def on_exit(end: ChildExit) -> None:
-        if end.error is not None and end.reason is not ExitReason.STOPPED:
-            log_error("session_ended", end.error)
+        def on_exit(end: ChildExit) -> None:
+            if end.error is not None and end.reason is not ExitReason.STOPPED:
+                log_error("session_ended", end.error)
 
-    service = Service(sessions, trail)
-    async with open_supervisor(
-        _NO_RESTARTS,
-        clock=ports.clock,
-        rng=ports.randomness.stream("service.restarts"),
-        backoff=Backoff(1.0, 1.0, 0.0),
-        on_exit=on_exit,
-        name="avatars",
-    ) as supervisor:
-        try:
-            for spec in avatars:
-                _start(supervisor, spec, sessions[spec.settings.key])
-            yield service
-        finally:
-            service.close()
+        service = Service(sessions, trail)
+        async with open_supervisor(
+            _NO_RESTARTS,
+            clock=ports.clock,
+            rng=ports.randomness.stream("service.restarts"),
+            backoff=Backoff(1.0, 1.0, 0.0),
+            on_exit=on_exit,
+            name="avatars",
+        ) as supervisor:
+            try:
+                for spec in avatars:
+                    _start(supervisor, spec, sessions[spec.settings.key])
+                yield service
+            finally:
+                service.close()
 
 
 def _session(spec: AvatarSpec, ports: Ports, trail: AuditTrail, log_error: LogError) -> Session:
@@ -178,6 +190,42 @@ def _session(spec: AvatarSpec, ports: Ports, trail: AuditTrail, log_error: LogEr
         log_error=log_error,
         reload=spec.reload,
     )
+
+
+def _kept_session(
+    spec: AvatarSpec, ports: Ports, trail: AuditTrail, log_error: LogError, keeper: AvatarStore, leaving: ExitStack
+) -> Session:
+    """Build a session that goes on where its avatar's last run ended or was cut off (Spec: EFX-2)."""
+
+    def audit(record: AuditRecord) -> None:
+        trail.record(spec.settings.key, record)
+        keeper.audit(record)
+
+    snapshot = keeper.recovered.snapshot
+    gateway, ended = Gateway.restore(
+        spec.policy,
+        snapshot,
+        Instant(wall=ports.clock.wall(), monotonic=ports.clock.monotonic()),
+        tokens=partial(ports.ids.token, _TOKEN_BYTES),
+        audit=audit,
+        changes=keeper.change,
+        intents=True,
+    )
+    session = Session(
+        settings=msgspec.structs.replace(spec.settings, last_generation=int(snapshot.generation)),
+        gateway=gateway,
+        mind=spec.mind,
+        backend=spec.backend,
+        ports=ports,
+        log_error=log_error,
+        reload=spec.reload,
+        keeper=keeper,
+        recovered=ended,
+    )
+    if keeper.safe_mode is not None:
+        session.storage_changed(keeper.safe_mode.fault.value)
+    leaving.callback(keeper.watch(lambda mode: session.storage_changed(None if mode is None else mode.fault.value)))
+    return session
 
 
 def _start(supervisor: Supervisor, spec: AvatarSpec, session: Session) -> None:

@@ -9,12 +9,14 @@ the session is left (Spec: SUP-3).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Final, TypeAlias
 
 import msgspec
 import trio
 
+from gridagent.actions import EffectClass, Refused
 from gridagent.controls import Control, ControlReply
 from gridagent.errors import ResourceBusy, ResourceClosed
 from gridagent.grid.base import BackendFactory, RedeemedAction
@@ -22,6 +24,7 @@ from gridagent.ids import Generation
 from gridagent.mind import Mind
 from gridagent.observations import AgentState, AgentStateChanged, LinkState, LinkStateChanged, Observation
 from gridagent.policy import AuthorizedAction, Gateway, Instant
+from gridagent.policy.decisions import Ended
 from gridagent.runtime.broadcast import Broadcast
 from gridagent.runtime.channels import Sender
 from gridagent.runtime.inbox import Inbox
@@ -29,6 +32,7 @@ from gridagent.runtime.ports import Ports
 from gridagent.session.connection import Connection, ConnectionEnd, FromGrid, GenerationSink, LogError
 from gridagent.session.core import SessionCore
 from gridagent.session.effects import CancelWork, Effect, Finish, Halt, OpenConnection, Perform
+from gridagent.session.keeping import Keeper, NoKeeper
 from gridagent.session.orders import Reloader, carry_out
 from gridagent.session.settings import SessionSettings
 from gridagent.session.status import SessionStatus
@@ -90,7 +94,11 @@ class _StateWaiter:
             self.signal.set()
 
 
-Mail: TypeAlias = ControlMail | ActionEnd | ConnectionEnd | OwnerGone | FromGrid
+class StorageNews(msgspec.Struct, frozen=True):
+    """Safe mode began or ended; the newest word stands in the session."""
+
+
+Mail: TypeAlias = ControlMail | ActionEnd | ConnectionEnd | OwnerGone | StorageNews | FromGrid
 
 _OVER: Final = ControlReply(accepted=False, code="stopped", message="the avatar has stopped; start it again first")
 
@@ -105,6 +113,8 @@ class Session:
         backend: makes one backend a generation.
         ports: clock and randomness.
         reload: reads a new configuration; None when there is no file.
+        keeper: makes durable what must be, before it is sent; None keeps nothing.
+        recovered: what a restart ended, to be told first.
         log_error: takes a stable code and the error; the redacted log (Spec: SUP-10).
     """
 
@@ -118,6 +128,8 @@ class Session:
         ports: Ports,
         log_error: LogError,
         reload: Reloader | None = None,
+        keeper: Keeper | None = None,
+        recovered: Sequence[Ended] = (),
     ) -> None:
         self.settings = settings
         self.stopped = trio.Event()
@@ -125,6 +137,8 @@ class Session:
         self._ports = ports
         self._backend = backend
         self._reload = reload
+        self._keeper = NoKeeper() if keeper is None else keeper
+        self._recovered = recovered
         self._log_error = log_error
         self._out: list[Observation] = []  # emptied after every batch
         self.core = SessionCore(
@@ -143,12 +157,15 @@ class Session:
         self._workers = Workers(
             limit=settings.workers_max,
             name=f"{settings.key}.worker",
+            prepare=self._make_durable,
             report=self._results.send_nowait,
             log_error=log_error,
         )
         self._finished = False
         self._owner_left = False
         self._offline_work = 0
+        self._storage: str | None = None
+        self._storage_told = False
         self._waiters: list[_StateWaiter] = []  # one a waiting task
 
     # --- the coordinator --------------------------------------------------------------------------
@@ -163,6 +180,7 @@ class Session:
         try:
             async with trio.open_nursery(strict_exception_groups=True) as nursery:
                 self.core.at(self._instant())
+                self.core.tell_recovered(self._recovered)
                 self.core.begin()
                 self._perform(nursery)
                 while not self._finished:
@@ -206,6 +224,9 @@ class Session:
                 core.on_connection_ended(mail.generation, cause=mail.cause, logged_out=mail.logged_out)
             case OwnerGone():
                 core.stop("owner_gone")
+            case StorageNews():
+                self._storage_told = False
+                core.on_storage(self._storage)
 
     def _perform(self, nursery: trio.Nursery) -> None:
         """Perform what the core wants, and start as many waiting workers as there are places."""
@@ -288,10 +309,24 @@ class Session:
             sink=GenerationSink(effect.generation, self._events),
             logout_timeout_s=self.settings.logout_timeout_s,
             log_error=self._log_error,
+            ready=self._keeper.durable if self._keeper.keeps else None,
         )
         self._connection = connection
         self.core.where.backend = backend
         nursery.start_soon(connection.run, self._results.send_nowait, name=f"{self.settings.key}.backend")
+
+    async def _make_durable(self, work: Perform) -> Refused | None:
+        """Have the intent of what costs something survive before it is sent (Spec: EFX-2).
+
+        Raises:
+            AuthorityRefused: the handle is dead; nothing is sent.
+        """
+        if not self._keeper.keeps or work.authorized.action.spec.effect is not EffectClass.ONCE:
+            return None
+        now = self._instant()
+        number = Generation(work.generation.number)
+        self.core.gateway.intend(work.authorized.handle, generation=number, now=now)
+        return await self._keeper.sending(work.authorized.effect, now.wall)
 
     def _redeem(self, generation: Generation, handle: AuthorizedAction) -> RedeemedAction:
         record = self.core.gateway.redeem(handle, generation=generation, now=self._instant())
@@ -367,6 +402,13 @@ class Session:
         if isinstance(body, AgentStateChanged | LinkStateChanged):
             for waiter in self._waiters:
                 waiter.tell(body.state)
+
+    def storage_changed(self, fault: str | None) -> None:
+        """Take note that safe mode began (with the fault's code) or ended (None); never blocks (Spec: EFX-4)."""
+        self._storage = fault
+        if not self._storage_told and not self.stopped.is_set():
+            self._storage_told = True
+            self._results.send_nowait(StorageNews())
 
     def status(self) -> SessionStatus:
         """Return what can be said of the avatar now."""

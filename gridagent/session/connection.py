@@ -85,9 +85,18 @@ class GenerationSink:
 
 
 class Connection:
-    """Runs one backend; workers are started into it and die with it."""
+    """Runs one backend; workers are started into it and die with it.
 
-    __slots__ = ("_backend", "_generation", "_log_error", "_logout_timeout_s", "_nursery", "_sink")
+    Args:
+        generation: whose scope everything lives in.
+        backend: has not begun to connect.
+        sink: takes the backend's events.
+        logout_timeout_s: seconds the one logout may take.
+        log_error: takes a stable code and an error.
+        ready: awaited before the backend connects; what must be durable first.
+    """
+
+    __slots__ = ("_backend", "_generation", "_log_error", "_logout_timeout_s", "_nursery", "_ready", "_sink")
 
     def __init__(
         self,
@@ -97,7 +106,9 @@ class Connection:
         sink: GenerationSink,
         logout_timeout_s: float,
         log_error: LogError,
+        ready: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
+        self._ready = ready
         self._generation = generation
         self._backend = backend
         self._sink = sink
@@ -153,6 +164,8 @@ class Connection:
                 nursery.cancel_scope.cancel(reason="the backend ended")
 
     async def _end_of_backend(self) -> DisconnectCause:
+        if self._ready is not None:
+            await self._ready()
         try:
             await self._backend.run(self._sink)
         except BackendError as error:

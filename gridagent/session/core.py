@@ -12,13 +12,13 @@ up (Spec: SUP-5, BND-5); what an ended generation still delivers settles its own
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Final
 
 import msgspec
 
-from gridagent.actions import Action, FollowAvatar, Outcome, Refused, Resource, WalkTo, action_name
+from gridagent.actions import Action, FollowAvatar, InDoubt, Outcome, Refused, Resource, WalkTo, action_name
 from gridagent.authority import ActionRequest, DenialCode, Origin, Principal
 from gridagent.controls import ControlReply
 from gridagent.events import (
@@ -44,14 +44,17 @@ from gridagent.observations import (
     ApprovalClosed,
     ApprovalOpened,
     AttentionDecided,
+    Diagnostic,
     EventSeen,
     GenerationClosed,
     Observation,
     ObservationBody,
+    SafeModeChanged,
     Verdict,
     WorkFenced,
 )
 from gridagent.policy import Authorized, Decision, Denied, Gateway, Instant, NeedsApproval
+from gridagent.policy.decisions import Ended
 from gridagent.policy.summary import summarise_for_approval
 from gridagent.session.effects import CancelWork, Effect, Finish, Perform
 from gridagent.session.lifecycle import AGENT, AgentInput, LinkInput
@@ -173,6 +176,28 @@ class SessionCore:
             self.link.want_after(self.settings.start_after_s, self._now)
         else:
             self.link.want()
+
+    def tell_recovered(self, ended: Sequence[Ended]) -> None:
+        """Say what a restart ended: effects nobody knows the end of, approvals and grants that are over."""
+        for each in ended:
+            if each.approval_id is not None:
+                self.publish(ApprovalClosed(approval_id=each.approval_id, how=each.how[:64]))
+            elif isinstance(each.outcome, InDoubt):
+                self.publish(
+                    Diagnostic(
+                        code="effect_in_doubt",
+                        fields=(("effect", f"{each.effect}"), ("action", summarise_for_approval(each.action))),
+                    )
+                )
+
+    def on_storage(self, fault: str | None) -> None:
+        """Enter or leave safe mode: talk yes, pay and give no (Spec: EFX-4)."""
+        if fault is None:
+            self.gateway.leave_safe_mode(self._now)
+        else:
+            self.last_error = fault
+            self.gateway.enter_safe_mode(self._now)
+        self.publish(SafeModeChanged(active=fault is not None, code=(fault or "")[:64]))
 
     def end_connection(self) -> None:
         """Fence the live generation because somebody asked for it; without one, drop what waits for it."""

@@ -9,7 +9,7 @@ cut off is in doubt, not sent is refused (Spec: EFX-1, EFX-2).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
@@ -55,14 +55,23 @@ class Workers:
     Args:
         limit: most actions applied at once.
         name: how their tasks are called.
+        prepare: awaited before an action is applied; an outcome it returns is the end, and nothing is sent.
         report: takes each worker's end; must not block or raise.
         log_error: takes a stable code and the error.
     """
 
-    __slots__ = ("_limit", "_log_error", "_name", "_places", "_report", "_waiting", "_working")
+    __slots__ = ("_log_error", "_name", "_places", "_prepare", "_report", "_waiting", "_working")
 
-    def __init__(self, *, limit: int, name: str, report: Callable[[ActionEnd], None], log_error: LogError) -> None:
-        self._limit = limit
+    def __init__(
+        self,
+        *,
+        limit: int,
+        name: str,
+        prepare: Callable[[Perform], Awaitable[Refused | None]],
+        report: Callable[[ActionEnd], None],
+        log_error: LogError,
+    ) -> None:
+        self._prepare = prepare
         self._name = name
         self._report = report
         self._log_error = log_error
@@ -137,6 +146,10 @@ class Workers:
 
     async def _apply(self, connection: Connection, work: Perform, worker: _Worker) -> Outcome | None:
         try:
+            refused = await self._prepare(work)
+            if refused is not None:
+                return refused
+            # From here to the backend's redeem there is no await: what was made durable is what is sent.
             return await connection.backend.apply(work.authorized.handle)
         except AuthorityRefused as error:
             return Refused(reason=error.reason)

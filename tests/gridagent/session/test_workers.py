@@ -21,7 +21,10 @@ def perform(generation, effect="e1"):
 def workers(limit=2):
     """Build workers that report into a list."""
     ends = []
-    return Workers(limit=limit, name="w", report=ends.append, log_error=lambda code, error: None), ends
+    return (
+        Workers(limit=limit, name="w", prepare=None, report=ends.append, log_error=lambda code, error: None),
+        ends,
+    )
 
 
 class Elsewhere:
