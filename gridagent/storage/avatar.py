@@ -66,6 +66,11 @@ class AvatarStore:
         return cls(store, avatar, await store.open_avatar(avatar))
 
     @property
+    def keeps(self) -> bool:
+        """Always: intents must be told before they are redeemed."""
+        return True
+
+    @property
     def safe_mode(self) -> SafeMode | None:
         """Set while nothing that costs anything may be done."""
         return self._store.safe_mode

@@ -30,8 +30,10 @@ _decode: Final[msgspec.json.Decoder[Buckets]] = msgspec.json.Decoder(Buckets)
 
 def empty_after_us(row: BudgetRow) -> int:
     """Return from which moment on the budget clock a window holds nothing of what a row says."""
-    last = row.buckets[-1][0] if row.buckets else 0
-    return last + row.window_s * MICROSECONDS + BUCKETS
+    if not row.buckets:
+        return 0
+    width = -(-row.window_s * MICROSECONDS // BUCKETS)
+    return row.buckets[-1][0] + BUCKETS * width + 1
 
 
 def lay(connection: apsw.Connection, avatar: AvatarKey, held: BudgetSnapshot, number: int) -> None:

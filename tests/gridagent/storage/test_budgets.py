@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gridagent.config.policy import BudgetScope, Meter
 from gridagent.policy.budgets import BudgetRow, BudgetSnapshot
+from gridagent.policy.windows import Window
 from gridagent.storage import budgets
 from gridagent.storage.budgets import empty_after_us
 
@@ -56,7 +60,18 @@ def test_windows_that_can_hold_nothing_are_left_out_and_go(ledger, keep, snapsho
     assert empty_after_us(make.window(1, window_s=2)) > gone_at
 
 
-def test_a_window_without_buckets_is_empty_at_once(make) -> None:
+def test_a_window_without_buckets_is_empty_at_once() -> None:
     """Nothing was ever in it."""
     bare = BudgetRow(meter=Meter.LINDEN, per=BudgetScope.GLOBAL, window_s=1, buckets=())
-    assert empty_after_us(bare) == 1_000_016
+    assert empty_after_us(bare) == 0
+
+
+@given(charged=st.integers(0, 10**9), window_s=st.integers(1, 100), passed=st.integers(0, 10**9))
+def test_a_row_goes_exactly_when_its_window_is_empty(charged, window_s, passed) -> None:
+    """While the window itself still counts something, so does its row, and no longer. Spec: POL-6."""
+    window = Window(window_s)
+    window.used(charged)
+    window.add(1)
+    row = BudgetRow(meter=Meter.LINDEN, per=BudgetScope.GLOBAL, window_s=window_s, buckets=tuple(window.buckets()))
+    at = charged + passed
+    assert (empty_after_us(row) > at) is (window.used(at) > 0)
