@@ -210,6 +210,11 @@ class _Stream:
         self._reason: str | None = None
         self._counted = _Counted()
 
+    @property
+    def ending(self) -> bool:
+        """Whether the reply said why it stops."""
+        return bool(self._reason)
+
     def feed(self, data: bytes) -> Sequence[LlmDelta]:
         """Take bytes and return what they mean."""
         if self.complete:

@@ -129,6 +129,11 @@ class ReplyDecoder(Protocol):
         """Whether the reply said that it is done; what still comes is not needed."""
         ...
 
+    @property
+    def ending(self) -> bool:
+        """Whether the reply said why it stops: nothing but its usage is still to come."""
+        ...
+
     def feed(self, data: bytes) -> Sequence[LlmDelta]:
         """Take bytes and return what they mean.
 

@@ -237,6 +237,11 @@ class _Stream:
         self._usage: Usage | None = None
         self._cost: int | None = None
 
+    @property
+    def ending(self) -> bool:
+        """Whether the reply said why it stops."""
+        return bool(self._reason)
+
     def feed(self, data: bytes) -> Sequence[LlmDelta]:
         """Take bytes and return what they mean."""
         if self.complete:

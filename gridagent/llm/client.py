@@ -40,6 +40,8 @@ __all__ = ("ClientStatistics", "LlmClient")
 
 _OK: Final = 200
 _REFUSAL_MAX_BYTES: Final = 64 * 1024
+_REFUSAL_S: Final = 2.0
+"""Longest a refusal's words are waited for."""
 _LOGGED_MAX_CHARS: Final = 2_048
 
 
@@ -267,11 +269,12 @@ class LlmClient:
 
 
 async def _beginning(reply: WireReply, most: int) -> bytes:
-    """Return the beginning of a body that only has to be understood roughly, and drain what little may follow."""
+    """Return the beginning of a body that only has to be understood roughly; its status has come already."""
     kept = bytearray()
-    try:
-        while len(kept) < most and (data := await reply.receive()):
-            kept += data[: most - len(kept)]
-    except LlmFailure:
-        pass  # what came so far still says more than nothing
+    with trio.move_on_after(_REFUSAL_S):
+        try:
+            while len(kept) < most and (data := await reply.receive()):
+                kept += data[: most - len(kept)]
+        except LlmFailure:
+            pass  # what came so far still says more than nothing
     return bytes(kept)

@@ -23,6 +23,8 @@ __all__ = ("ReplyStream", "read_whole")
 
 _DRAIN_S: Final = 0.05
 """Longest a finished stream's end is waited for; it saves the next request a new connection."""
+_ENDING_S: Final = 2.0
+"""Longest the usage is waited for that may follow the end of the text."""
 _DRAIN_MAX_BYTES: Final = 64 * 1024
 _DOCUMENTS: Final = frozenset({"application/json", "application/problem+json", "text/html"})
 
@@ -132,7 +134,7 @@ class ReplyStream:
 
     async def _read(self, reply: WireReply, decoder: ReplyDecoder) -> None:
         """Read one piece of the body and what it means."""
-        data = await reply.receive()
+        data = await (_tail(reply) if decoder.ending else reply.receive())
         for delta in decoder.feed(data) if data else ():
             self._add(delta)
         if not data or decoder.complete:
@@ -171,6 +173,16 @@ async def read_whole(reply: WireReply) -> bytes:
         if size > REPLY_BODY_MAX_BYTES:
             raise unusable(BadReply.TOO_LONG)
     return b"".join(pieces)
+
+
+async def _tail(reply: WireReply) -> bytes:
+    """Return what follows once the reply said why it stops; nothing if that is silence or a broken connection."""
+    with trio.move_on_after(_ENDING_S):
+        try:
+            return await reply.receive()
+        except LlmFailure:
+            return b""
+    return b""
 
 
 async def _drain(reply: WireReply) -> None:

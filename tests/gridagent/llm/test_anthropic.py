@@ -338,7 +338,12 @@ def test_a_stream_that_is_no_reply_is_a_typed_failure(
 def test_after_the_end_nothing_counts() -> None:
     """A decoder that is done takes no more."""
     decoder = CODEC.decoder(ASK)
-    decoder.feed(events(START, *block(0, text("hi")), end(), STOP))
+    decoder.feed(events(START, *block(0, text("hi"))))
+    assert not decoder.ending
+    decoder.feed(events(end()))
+    assert decoder.ending
+    assert not decoder.complete
+    decoder.feed(events(STOP))
     assert decoder.complete
     assert decoder.feed(events(*block(1, text("more")))) == ()
     assert decoder.finish().text == "hi"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import tracemalloc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -238,6 +239,19 @@ async def _no_reply(exchange) -> None:
     await exchange.hang_up()
 
 
+async def _broken_refusal(exchange) -> None:
+    await exchange.head(503, headers={"Content-Length": "10000", "Transfer-Encoding": ""})
+    await exchange.data(CANARY.encode())
+    await exchange.hang_up()
+
+
+async def _dripping_refusal(exchange) -> None:
+    await exchange.head(401)
+    while True:
+        await exchange.data(b".")
+        await trio.sleep(1)
+
+
 async def _not_http(exchange) -> None:
     await exchange.raw(f"{CANARY} 220 smtp ready\r\n\r\n".encode())
     await exchange.hang_up()
@@ -318,6 +332,8 @@ FAULTS = [
     pytest.param(always(ERROR, 429, Retry_After="1e9"), FailureKind.RATE_LIMITED, None, id="429 for 30 years"),
     pytest.param(always(ERROR, 500), FailureKind.SERVER_ERROR, None, id="500"),
     pytest.param(always(ERROR, 503), FailureKind.OVERLOADED, None, id="503"),
+    pytest.param(_broken_refusal, FailureKind.OVERLOADED, None, id="503 with half a body"),
+    pytest.param(_dripping_refusal, FailureKind.AUTH, None, id="401 with a drip"),
     pytest.param(always(ERROR, 529), FailureKind.OVERLOADED, None, id="529"),
 ]
 STREAM_FAULTS = [
@@ -382,6 +398,20 @@ async def test_every_fault_of_a_stream_is_a_typed_failure_in_time(script, kind, 
         assert trio.current_time() - started <= ASK.deadline_s + 1.0
         assert (failure.kind, failure.bad_reply) == (kind, bad_reply)
         check_quiet(failure, lines)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("script", [_endless, _endless_events, always(BOMB, Content_Encoding="gzip")])
+async def test_no_reply_takes_much_memory(script, *, streaming: bool) -> None:
+    """Endless bodies, endless events and a bomb cost a few MiB, server included. Spec: BND-7. Fault: 21."""
+    async with serve(script) as server, client_of(server, policy=NO_RETRY) as client:
+        tracemalloc.start()
+        failure = await failure_of(client, streaming=streaming)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert failure.kind is FailureKind.BAD_REPLY
+    assert peak < 16 * 1024 * 1024
 
 
 async def test_nobody_listening_is_unreachable() -> None:

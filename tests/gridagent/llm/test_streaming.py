@@ -105,6 +105,27 @@ async def test_what_comes_after_the_end_spoils_nothing(tail: tuple, autojump_clo
     assert len(wire.pieces) < 9
 
 
+@pytest.mark.parametrize("tail", [(None,), (LlmFailure(FailureKind.BAD_REPLY, bad_reply=BadReply.TRUNCATED),), ()])
+async def test_a_reply_that_said_why_it_stops_is_whole(tail: tuple, autojump_clock) -> None:
+    """Silence or a broken connection behind the reason takes at most a moment, and nothing away. Spec: MND-2."""
+    kept = Kept()
+    stream = kept.stream()
+    await stream.open(Wire(TEXT, STOP, *tail))
+    started = trio.current_time()
+    deltas = [delta async for delta in stream]
+    assert isinstance(deltas[-1], ReplyDone)
+    assert trio.current_time() - started <= 2.0
+    assert (kept.failures, kept.released) == ([], 1)
+
+
+async def test_usage_behind_the_end_is_waited_for() -> None:
+    """What a server counts comes after its reason to stop."""
+    usage = b'data: {"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":1}}\n\n'
+    stream = Kept().stream()
+    await stream.open(Wire(TEXT, STOP, usage, DONE))
+    assert [delta async for delta in stream][-1].reply.usage.input_tokens == 7
+
+
 async def test_a_broken_stream_is_told_once_and_then_over() -> None:
     """The failure is counted, everything is given back, and reading on ends."""
     kept, failure = Kept(), LlmFailure(FailureKind.BAD_REPLY, bad_reply=BadReply.TRUNCATED)
