@@ -44,7 +44,7 @@ class LinkInput(Enum):
 
 _L, _I = LinkState, LinkInput
 LINK_TABLE: Final[StateTable[LinkState, LinkInput]] = StateTable(
-    "link",
+    "region link",
     initial=_L.OPENING,
     transitions={
         (_L.OPENING, _I.CODE_DELIVERED): _L.CHILD,
@@ -103,7 +103,7 @@ class TravelInput(Enum):
 _S, _T = TravelState, TravelInput
 _ON_THE_WAY: Final = (_S.ENTERING, _S.PRESENT, _S.ASKED, _S.MOVING, _S.DOUBTFUL)
 TRAVEL_TABLE: Final[StateTable[TravelState, TravelInput]] = StateTable(
-    "travel",
+    "journey",
     initial=_S.ENTERING,
     transitions={
         (_S.ENTERING, _T.ARRIVED): _S.PRESENT,

@@ -56,7 +56,7 @@ def test_nothing_is_opened_to_where_nobody_may_ask() -> None:
     with pytest.raises(RemoteProtocolError):
         links.open(("169.254.169.254", 9000), SEED, 0.0)
     with pytest.raises(RemoteProtocolError):
-        links.open(("127.0.0.1", 9000), "http://10.0.0.1/", 0.0)
+        links.open(("127.0.0.1", 9000), "http://192.0.2.1/", 0.0)
     assert len(links) == 0
 
 
