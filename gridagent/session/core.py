@@ -338,13 +338,17 @@ class SessionCore:
         return f"control-{self.generation}-{self._causes}"
 
     def _propose(self, proposal: Proposal) -> None:
+        # An utterance's id is unique in its connection only, and it is never heard again: a later one with the
+        # same id is another cause. Goals and schedules name causes of their own, which come again on purpose.
+        heard = proposal.origin in {Origin.PUBLIC_CHAT, Origin.DIRECT_IM}
+        cause = f"{self.generation}.{proposal.cause}" if heard else proposal.cause
         request = ActionRequest(
             action=proposal.action,
             principal=proposal.principal,
             origin=proposal.origin,
             generation=self.generation,
-            correlation=CorrelationId(proposal.cause[:64]),
-            cause=proposal.cause[:64],
+            correlation=CorrelationId(cause[:64]),
+            cause=cause[:64],
             ordinal=proposal.ordinal,
             conversation=proposal.conversation[:64],
             tainted=proposal.tainted,

@@ -393,6 +393,20 @@ def test_thoughts_become_observations_and_requests(bench):
     assert talker.learnt == [(talker.thoughts[1], outcome)]
 
 
+def test_the_same_utterance_id_on_another_connection_is_another_cause(bench):
+    """Spec: EFX-2 — a grid counts its utterances anew; two honest requests are not taken for one."""
+    b = bench(Talker(wish(Say(text="hello"))))
+    core = b.come_online()
+    core.on_event(1, said())
+    core.on_event(1, said())
+    assert [d.verdict for d in b.bodies(ActionDecided)] == [Verdict.AUTHORIZED, Verdict.DENIED]
+    carry_out(core, ForceReconnect())
+    core.on_connection_ended(1, cause=C.REQUESTED, logged_out=True)
+    core.on_event(2, ready_event())
+    core.on_event(2, said())
+    assert b.bodies(ActionDecided)[-1].verdict is Verdict.AUTHORIZED
+
+
 def test_nobody_thinks_while_the_agent_is_not_running(bench):
     """Before it is ready the avatar hears and wants nothing."""
     talker = Talker(wish(Say(text="hello")))
