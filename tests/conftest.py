@@ -18,6 +18,8 @@ from collections.abc import Iterator
 import pytest
 import trio
 from hypothesis import HealthCheck, settings
+
+from gridagent.llm.real_requests import RealRequests, allow_real_requests
 from hypothesis.internal.conjecture import providers
 
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
@@ -44,6 +46,13 @@ def trio_schedule(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
     """Give each test its own schedule, the same in every run; TRIO_SEED tries another."""
     monkeypatch.setattr(trio._core._run, "_ALLOW_DETERMINISTIC_SCHEDULING", True)
     trio._core._run._r.seed(f"{os.environ.get('TRIO_SEED', '0')}/{request.node.nodeid}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_real_model() -> Iterator[None]:
+    """Refuse every model request that leaves this machine, for the whole run."""
+    with allow_real_requests(RealRequests.LOOPBACK):
+        yield
 
 
 class NetworkForbidden(Exception):

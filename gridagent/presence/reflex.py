@@ -122,6 +122,11 @@ _PHRASES: Final[tuple[tuple[tuple[str, ...], Phrase], ...]] = (
     (("tip",), _pay),
     (("give", "me"), _pay),
 )
+_ACCEPT: Final[dict[type, Callable[..., Action]]] = {
+    FriendshipOffered: AnswerFriendship,
+    InventoryOffered: AnswerInventoryOffer,
+    TeleportOffered: AnswerTeleportOffer,
+}
 _FILLERS: Final = frozenset(
     {"and", "can", "could", "now", "ok", "okay", "please", "so", "then", "will", "would", "you"}
 )
@@ -252,14 +257,7 @@ class ReflexMind:
         speaker = event.source
         if speaker.kind is not SpeakerKind.AVATAR or AvatarId(speaker.id) not in self._authorised:
             return
-        answer: Action
-        match event:
-            case FriendshipOffered():
-                answer = AnswerFriendship(offer_id=event.offer_id, accept=True)
-            case InventoryOffered():
-                answer = AnswerInventoryOffer(offer_id=event.offer_id, accept=True)
-            case TeleportOffered():
-                answer = AnswerTeleportOffer(offer_id=event.offer_id, accept=True)
+        answer = _ACCEPT[type(event)](offer_id=event.offer_id, accept=True)
         yield self._proposal(answer, speaker, Origin.DIRECT_IM, event.offer_id, 0)
 
     def _thanks(self, event: BalanceChanged) -> Iterator[Thought]:

@@ -62,6 +62,13 @@ class Around:
     def objects(self):
         if not self.chair:
             return []
+        table = ObjectView(object_id=OWNER, name="Table", owner_id=OWNER, position=Position(x=2, y=2))
+        return [
+            table,
+            *self._chairs(),
+        ]
+
+    def _chairs(self):
         return [ObjectView(object_id=CHAIR, name="Chair", owner_id=OWNER, position=Position(x=2, y=2), sittable=True)]
 
 
