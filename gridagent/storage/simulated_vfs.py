@@ -152,9 +152,7 @@ class _File(apsw.VFSFile):
         return False
 
     def xClose(self) -> None:  # noqa: N802 - SQLite's name
-        """Give the lock back."""
-        if self._image.holder is self:
-            self._image.holder = None
+        """Remove what is there only while it is open; SQLite gave its locks back before."""
         if self._passing and not self._disk.dead:
             self._disk.forget(self._path, durably=False)
 

@@ -146,6 +146,16 @@ def test_a_database_in_use_is_not_replaced(place, filled) -> None:
     assert "gridagent.db.x" in files.names(directory)
 
 
+def test_a_database_without_a_marker_gets_one_before_it_is_moved(place, filled) -> None:
+    """A restore that is interrupted there is found out by the next start."""
+    files, directory = place
+    _copy(PagedBackup(filled.database, f"{directory}/monday.backup"))
+    filled.database.close()
+    files.remove(f"{directory}/{MARKER}")
+    restore(f"{directory}/monday.backup", f"{directory}/gridagent.db", files=files, aside=".x")
+    assert b"ledger-1" in files.read(f"{directory}/{MARKER}", max_bytes=99)
+
+
 def test_a_copy_of_another_ledger_is_taken_on_an_operators_word(place, filled, make) -> None:
     """Restoring is that word: the marker names the restored ledger from then on."""
     files, directory = place

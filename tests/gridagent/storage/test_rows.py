@@ -5,7 +5,8 @@ from __future__ import annotations
 import apsw
 import pytest
 
-from gridagent.storage.base import StorageFailed, StorageFault
+from gridagent.storage.base import LedgerRefused, StorageFailed, StorageFault
+from gridagent.storage.database import refused_when_damaged
 from gridagent.storage.rows import each, one, select
 
 
@@ -24,3 +25,11 @@ def test_a_value_of_another_type_is_damage() -> None:
     with pytest.raises(StorageFailed) as failed:
         select(apsw.Connection(":memory:"), tuple[int], "SELECT 'text'")
     assert failed.value.fault is StorageFault.CORRUPT
+
+
+def test_damage_at_start_is_told_from_a_failing_disk() -> None:
+    """A value of another type refuses the database; a failing disk does not. Fault: 39, 41."""
+    with pytest.raises(LedgerRefused, match="is damaged"), refused_when_damaged("x"):
+        raise StorageFailed(StorageFault.CORRUPT, "a value")
+    with pytest.raises(StorageFailed), refused_when_damaged("x"):
+        raise StorageFailed(StorageFault.IO_ERROR)
