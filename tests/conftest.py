@@ -18,9 +18,9 @@ from collections.abc import Iterator
 import pytest
 import trio
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from gridagent.llm.real_requests import RealRequests, allow_real_requests
-from hypothesis.internal.conjecture import providers
 
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
 
