@@ -1,0 +1,446 @@
+"""What the world tells an avatar, said to its client in the protocol's words.
+
+Owns one table, event class → what is sent; the world calls it and must not be called back from here. Things that are
+seen are only marked, and shown by the visit as acks allow; words go out at once. An event without a row means nothing
+on the wire, and the table says which those are (Spec: LIV-6, LIV-15).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Final
+
+from gridagent import events as told
+from gridagent.actions import Position, Volume
+from gridagent.events import GridEvent, Speaker, SpeakerKind
+from gridagent.ids import NIL_UUID, AvatarId, ObjectId
+from live_grid.llsd import write_llsd_xml
+from live_grid.messages import NIL, Message
+from live_grid.messages.avatars import AvatarAnimation
+from live_grid.messages.circuits import KickUser
+from live_grid.messages.notation import AgentSession
+from live_grid.messages.people import OfflineNotification, OnlineNotification, TerminateFriendship
+from live_grid.messages.speech import (
+    AgentAlertMessage,
+    AlertMessage,
+    ChatFromSimulator,
+    ImprovedInstantMessage,
+    LoadURL,
+    ScriptDialog,
+    ScriptQuestion,
+)
+from live_grid.simulator import dialogs, greeting, holdings, travel
+from live_grid.simulator.agent import Agent
+from live_grid.simulator.ids import conversation_id, derived_id, wire_id
+from live_grid.simulator.paying import balance_reply
+from live_grid.simulator.refusing import teleport_words, tell_refusal
+from live_grid.simulator.wording import long_text, short_text
+
+__all__ = ("UNSPOKEN", "hear", "im")
+
+_AUDIBLE: Final = 1
+_SYSTEM, _AGENT, _OBJECT = 0, 1, 2
+_VOLUMES: Final = {Volume.WHISPER: 0, Volume.SAY: 1, Volume.SHOUT: 2}
+_TYPING_STARTS, _TYPING_ENDS = 4, 5
+_SOURCES: Final = {SpeakerKind.SELF: _AGENT, SpeakerKind.AVATAR: _AGENT, SpeakerKind.OBJECT: _OBJECT}
+_NOWHERE: Final = (0.0, 0.0, 0.0)
+_ESTATE: Final = 1
+
+
+def im(
+    agent: Agent,
+    source: Speaker,
+    dialog: int,
+    text: str,
+    *,
+    id: bytes = NIL,  # noqa: A002 - the field's own name
+    bucket: bytes = b"\0",
+    offline: bool = False,
+    from_group: bool = False,
+) -> ImprovedInstantMessage:
+    """Make an instant message to an avatar."""
+    sender = source.owner_id if source.owner_id is not None else source.id
+    here = agent.here
+    return ImprovedInstantMessage(
+        agent_data=AgentSession(wire_id(sender), NIL),
+        message_block=ImprovedInstantMessage.MessageBlock(
+            from_group=from_group,
+            to_agent_id=agent.agent_id,
+            parent_estate_id=_ESTATE,
+            region_id=NIL if here is None else here.region_id,
+            position=_NOWHERE,
+            offline=int(offline),
+            dialog=dialog,
+            id=id,
+            timestamp=agent.stage.started_at_wall + int(agent.stage.world.now),
+            from_agent_name=short_text(source.name),
+            message=long_text(text),
+            binary_bucket=bucket,
+        ),
+        estate_block=ImprovedInstantMessage.EstateBlock(0),
+    )
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def _where(agent: Agent, source_id: str) -> tuple[float, float, float]:
+    """Return where somebody or something in the agent's region is."""
+    body = agent.avatar.body
+    if body is None:
+        return _NOWHERE
+    avatar = body.region.avatars.get(AvatarId(source_id))
+    thing = body.region.objects.get(ObjectId(source_id))
+    found: Position | None = None
+    if avatar is not None and avatar.body is not None:
+        found = avatar.body.position_at(agent.stage.world.now)
+    elif thing is not None:
+        found = thing.position
+    return _NOWHERE if found is None else (found.x, found.y, found.z)
+
+
+def _chat(agent: Agent, source: Speaker, kind: int, text: str) -> None:
+    owner = source.owner_id if source.owner_id is not None else source.id
+    agent.say(
+        ChatFromSimulator(
+            chat_data=ChatFromSimulator.ChatData(
+                from_name=short_text(source.name),
+                source_id=wire_id(source.id),
+                owner_id=wire_id(owner),
+                source_type=_SOURCES.get(source.kind, _SYSTEM),
+                chat_type=kind,
+                audible=_AUDIBLE,
+                position=_where(agent, source.id),
+                message=long_text(text),
+            )
+        )
+    )
+
+
+def _chat_heard(agent: Agent, event: told.ChatHeard) -> None:
+    _chat(agent, event.source, _VOLUMES[event.volume], event.text)
+
+
+def _typing_seen(agent: Agent, event: told.TypingSeen) -> None:
+    typist = agent.stage.world.avatar(event.avatar_id)
+    _chat(agent, typist.speaker(), _TYPING_STARTS if event.typing else _TYPING_ENDS, "")
+
+
+def _im_received(agent: Agent, event: told.ImReceived) -> None:
+    source = event.source
+    if source.kind is SpeakerKind.OBJECT:
+        message = im(agent, source, dialogs.FROM_OBJECT, event.text, id=wire_id(source.id), offline=event.offline)
+    else:
+        conversation = conversation_id(wire_id(source.id), agent.agent_id)
+        message = im(agent, source, dialogs.MESSAGE, event.text, id=conversation, offline=event.offline)
+    if event.offline:
+        # Stored messages wait until the client asks for them.
+        agent.stored_ims.append(message)
+    else:
+        agent.say(message)
+
+
+def _group_im_seen(agent: Agent, event: told.GroupImSeen) -> None:
+    group = derived_id("group", event.group)
+    source = Speaker(kind=SpeakerKind.SYSTEM, id=NIL_UUID, name=event.group)
+    agent.say(
+        im(
+            agent,
+            source,
+            dialogs.SESSION_SEND,
+            "The group talks.",
+            id=group,
+            bucket=short_text(event.group),
+            from_group=True,
+        )
+    )
+
+
+def _alert_shown(agent: Agent, event: told.AlertShown) -> None:
+    agent.say(
+        AgentAlertMessage(
+            agent_data=AgentAlertMessage.AgentData(agent.agent_id),
+            alert_data=AgentAlertMessage.AlertData(event.modal, short_text(event.text)),
+        )
+    )
+
+
+def _region_restarting(agent: Agent, event: told.RegionRestarting) -> None:
+    seconds = int(event.seconds)
+    words = short_text(f"Region {event.region} will restart in {seconds} seconds.")
+    keyed: tuple[AlertMessage.AlertInfo, ...] = ()
+    if not agent.stage.profile.restart_as_text:
+        params = write_llsd_xml({"NAME": event.region[:64], "SECONDS": seconds})
+        keyed = (AlertMessage.AlertInfo(short_text("RegionRestartSeconds"), params[:255]),)
+    agent.say(AlertMessage(alert_data=AlertMessage.AlertData(words), alert_info=keyed))
+
+
+def _kicked(agent: Agent, event: told.Kicked) -> None:
+    agent.say(kick(agent, event.reason))
+
+
+def kick(agent: Agent, reason: str) -> Message:
+    """Make the message that throws a client out."""
+    return KickUser(
+        target_block=KickUser.TargetBlock(bytes(4), 0),
+        user_info=KickUser.UserInfo(agent.agent_id, agent.session_id, long_text(reason)),
+    )
+
+
+# --- what is seen --------------------------------------------------------------------------------
+
+
+def _mark(agent: Agent, thing_id: str) -> None:
+    eyes = agent.eyes
+    if eyes is not None:
+        eyes.mark(thing_id)
+        agent.stage.wake()
+
+
+def _gone(agent: Agent, thing_id: str) -> None:
+    eyes = agent.eyes
+    if eyes is not None:
+        eyes.forget(thing_id)
+
+
+def _avatar_seen(agent: Agent, event: told.AvatarSeen) -> None:
+    _mark(agent, event.avatar.avatar_id)
+
+
+def _avatar_left(agent: Agent, event: told.AvatarLeft) -> None:
+    _gone(agent, event.avatar_id)
+
+
+def _object_seen(agent: Agent, event: told.ObjectSeen) -> None:
+    seen = event.object
+    if agent.eyes is not None and seen.owner_id == agent.avatar_id and seen.reference.startswith("rez-"):
+        agent.eyes.selected[seen.object_id] = None
+    _mark(agent, seen.object_id)
+
+
+def _object_gone(agent: Agent, event: told.ObjectGone) -> None:
+    _gone(agent, event.object_id)
+
+
+def _self_moved(agent: Agent, event: told.SelfMoved) -> None:
+    _mark(agent, agent.avatar_id)
+    steering = agent.steering
+    if event.moving or steering.beyond is None or steering.border is None:
+        return
+    if event.position.distance_to(steering.border) < 1.0:
+        agent.stage.defer(partial(_cross, agent, steering.beyond))
+    steering.forget_border()
+
+
+def _cross(agent: Agent, beyond: tuple[float, float], now: float) -> None:
+    travel.cross_border(agent, beyond, now)
+
+
+def _posture_changed(agent: Agent, event: told.PostureChanged) -> None:
+    del event
+    _mark(agent, agent.avatar_id)
+
+
+def _animation_changed(agent: Agent, event: told.AnimationChanged) -> None:
+    del event
+    animation: AvatarAnimation = greeting.standing(agent.avatar)
+    agent.say(animation)
+
+
+def _parcel_seen(agent: Agent, event: told.ParcelSeen) -> None:
+    del event
+    travel.tell_parcel(agent)
+
+
+def _teleport_finished(agent: Agent, event: told.TeleportFinished) -> None:
+    travel.teleport_landed(agent, event, agent.stage.world.now)
+
+
+def _teleport_failed(agent: Agent, event: told.TeleportFailed) -> None:
+    travel.teleport_failed(agent, teleport_words(event.reason))
+
+
+# --- offers --------------------------------------------------------------------------------------
+
+
+def _friendship_offered(agent: Agent, event: told.FriendshipOffered) -> None:
+    agent.say(im(agent, event.source, dialogs.FRIENDSHIP_OFFERED, event.message, id=wire_id(event.offer_id)))
+
+
+def _teleport_offered(agent: Agent, event: told.TeleportOffered) -> None:
+    sender = agent.stage.world.avatar(AvatarId(event.source.id))
+    bucket = b""
+    if sender.body is not None:
+        here = sender.body.position_at(agent.stage.world.now)
+        x_m, y_m = sender.body.region.x_m, sender.body.region.y_m
+        bucket = short_text(f"{x_m}|{y_m}|{here.x:.0f}|{here.y:.0f}|{here.z:.0f}|1|0|0|PG")
+    agent.say(im(agent, event.source, dialogs.LURE, event.message, id=wire_id(event.offer_id), bucket=bucket))
+
+
+def _teleport_asked(agent: Agent, event: told.TeleportAsked) -> None:
+    conversation = conversation_id(wire_id(event.source.id), agent.agent_id)
+    agent.say(im(agent, event.source, dialogs.TELEPORT_REQUEST, event.message, id=conversation))
+
+
+def _inventory_offered(agent: Agent, event: told.InventoryOffered) -> None:
+    offer = wire_id(event.offer_id)
+    number = holdings.ASSET_TYPES.get(event.kind, holdings.ASSET_TYPES["object"])
+    if event.source.kind is SpeakerKind.OBJECT:
+        message = im(agent, event.source, dialogs.TASK_GIFT, event.name, id=offer, bucket=bytes((number,)))
+    else:
+        message = im(agent, event.source, dialogs.GIFT, event.name, id=offer, bucket=bytes((number,)) + offer)
+    agent.say(message)
+
+
+def _dialog_opened(agent: Agent, event: told.DialogOpened) -> None:
+    object_id, channel = wire_id(event.object_id), dialogs.channel_of(event.offer_id)
+    agent.dialogs.put((object_id, channel), event.offer_id)
+    owner = agent.stage.world.avatar(event.owner_id)
+    first, _, last = owner.name.partition(" ")
+    agent.say(
+        ScriptDialog(
+            data=ScriptDialog.Data(
+                object_id=object_id,
+                first_name=short_text(first),
+                last_name=short_text(last),
+                object_name=short_text(event.object_name),
+                message=dialogs.dialog_text(event.text),
+                chat_channel=channel,
+                image_id=NIL,
+            ),
+            buttons=tuple(ScriptDialog.Buttons(dialogs.button_text(label)) for label in event.buttons),
+            owner_data=(ScriptDialog.OwnerData(wire_id(event.owner_id)),),
+        )
+    )
+
+
+def _permission_asked(agent: Agent, event: told.PermissionAsked) -> None:
+    item = wire_id(event.offer_id)
+    agent.permissions.put(item, (event.offer_id, event.permissions))
+    owner = agent.stage.world.avatar(event.owner_id)
+    agent.say(
+        ScriptQuestion(
+            data=ScriptQuestion.Data(
+                task_id=wire_id(event.object_id),
+                item_id=item,
+                object_name=short_text(event.object_name),
+                object_owner=short_text(owner.name),
+                questions=dialogs.bits_of(event.permissions),
+            ),
+            experience=ScriptQuestion.Experience(NIL),
+        )
+    )
+
+
+def _url_shown(agent: Agent, event: told.UrlShown) -> None:
+    thing = agent.avatar.body.region.objects.get(event.object_id) if agent.avatar.body is not None else None
+    agent.say(
+        LoadURL(
+            data=LoadURL.Data(
+                object_name=short_text(event.object_name),
+                object_id=wire_id(event.object_id),
+                owner_id=NIL if thing is None else wire_id(thing.owner_id),
+                owner_is_group=False,
+                message=short_text("Have a look at this page."),
+                url=short_text(event.url),
+            )
+        )
+    )
+
+
+# --- people, inventory, money --------------------------------------------------------------------
+
+
+def _friend_changed(agent: Agent, event: told.FriendChanged) -> None:
+    friend = wire_id(event.avatar_id)
+    if not event.friend:
+        agent.friends.pop(event.avatar_id, None)
+        agent.say(TerminateFriendship(agent_data=agent.identity, ex_block=TerminateFriendship.ExBlock(friend)))
+        return
+    if event.avatar_id not in agent.friends:
+        agent.friends[event.avatar_id] = None
+        if not agent.answers_friendship:
+            # Our offer was accepted: by whom is said in their name.
+            other = agent.stage.world.avatar(event.avatar_id)
+            agent.say(im(agent, other.speaker(), dialogs.FRIENDSHIP_ACCEPTED, "", id=friend))
+    if event.online:
+        agent.say(OnlineNotification(agent_block=(OnlineNotification.AgentBlock(friend),)))
+    else:
+        agent.say(OfflineNotification(agent_block=(OfflineNotification.AgentBlock(friend),)))
+
+
+def _gift_answered(agent: Agent, event: told.GiftAnswered) -> None:
+    receiver = agent.stage.world.avatar(event.to)
+    transaction = agent.gifts.take((event.item_id, event.to)) or NIL
+    dialog = dialogs.GIFT_ACCEPTED if event.accepted else dialogs.GIFT_DECLINED
+    agent.say(im(agent, receiver.speaker(), dialog, "", id=transaction))
+
+
+def _inventory_changed(agent: Agent, event: told.InventoryChanged) -> None:
+    agent.say(holdings.new_item(agent.avatar_id, event.item))
+
+
+def _balance_changed(agent: Agent, event: told.BalanceChanged) -> None:
+    if event.change == 0:
+        return  # the greeting of a login: nobody has asked yet
+    agent.say(balance_reply(agent, event))
+
+
+_TABLE: Final[Mapping[type[GridEvent], Callable[..., None]]] = MappingProxyType(
+    {
+        told.ActionRefused: tell_refusal,
+        told.AlertShown: _alert_shown,
+        told.AnimationChanged: _animation_changed,
+        told.AvatarLeft: _avatar_left,
+        told.AvatarSeen: _avatar_seen,
+        told.BalanceChanged: _balance_changed,
+        told.ChatHeard: _chat_heard,
+        told.DialogOpened: _dialog_opened,
+        told.FriendChanged: _friend_changed,
+        told.FriendshipOffered: _friendship_offered,
+        told.GiftAnswered: _gift_answered,
+        told.GroupImSeen: _group_im_seen,
+        told.ImReceived: _im_received,
+        told.InventoryChanged: _inventory_changed,
+        told.InventoryOffered: _inventory_offered,
+        told.Kicked: _kicked,
+        told.ObjectGone: _object_gone,
+        told.ObjectSeen: _object_seen,
+        told.ParcelSeen: _parcel_seen,
+        told.PermissionAsked: _permission_asked,
+        told.PostureChanged: _posture_changed,
+        told.RegionRestarting: _region_restarting,
+        told.SelfMoved: _self_moved,
+        told.TeleportAsked: _teleport_asked,
+        told.TeleportFailed: _teleport_failed,
+        told.TeleportFinished: _teleport_finished,
+        told.TeleportOffered: _teleport_offered,
+        told.TypingSeen: _typing_seen,
+        told.UrlShown: _url_shown,
+    }
+)
+UNSPOKEN: Final = frozenset(
+    {
+        told.BackendReady,  # what a login reply says
+        told.Delivered,  # what an ack says
+        told.EventsShed,
+        told.InventoryRemoved,  # no message of a known layout says so: clients look again
+        told.NotecardRead,
+        told.OfferClosed,  # the client closes what it answers; a withdrawn offer dies when it is answered
+        told.PartDegraded,
+        told.PartRecovered,
+        told.RegionEntered,  # what presence says
+        told.TransportUp,
+    }
+)
+"""Events that mean nothing on the wire."""
+
+
+def hear(agent: Agent, event: GridEvent) -> None:
+    """Say to a client what its avatar is told."""
+    say = _TABLE.get(type(event))
+    if say is not None:
+        say(agent, event)
+        agent.stage.wake()
