@@ -32,6 +32,16 @@ class Module:
         """The parsed source."""
         return ast.parse(self.text, self.path)
 
+    @functools.cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of the tree; walking is what costs."""
+        return tuple(ast.walk(self.tree))
+
+    @functools.cached_property
+    def names(self) -> dict[str, str]:
+        """Each name that an import binds, with the dotted thing it stands for."""
+        return imported_names(self.nodes)
+
     @property
     def name(self) -> str:
         """The dotted name it is imported by."""
@@ -81,15 +91,15 @@ def report(findings: Iterable[str]) -> str:
     return "\n".join(["", *found]) if (found := list(findings)) else ""
 
 
-def imported_names(tree: ast.AST) -> dict[str, str]:
+def imported_names(nodes: Iterable[ast.AST]) -> dict[str, str]:
     """Map each name that an import binds to the dotted thing it stands for, and each that is only local to `LOCAL`."""
     names: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.setdefault(node.id, LOCAL)
         elif isinstance(node, ast.arg):
             names.setdefault(node.arg, LOCAL)
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 bound = alias.asname or alias.name.partition(".")[0]
@@ -116,8 +126,8 @@ def dotted(node: ast.AST, names: Mapping[str, str]) -> str | None:
 
 def uses(module: Module) -> Iterator[tuple[ast.AST, str]]:
     """Yield every import and every resolved chain of names, as ``(node, dotted name)``."""
-    names = imported_names(module.tree)
-    for node in ast.walk(module.tree):
+    names = module.names
+    for node in module.nodes:
         if isinstance(node, ast.Import):
             yield from ((node, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -129,10 +139,9 @@ def uses(module: Module) -> Iterator[tuple[ast.AST, str]]:
 
 
 def within(name: str, roots: frozenset[str]) -> str | None:
-    """Return the root that ``name`` is or lies under."""
-    parts = name.split(".")
-    for end in range(1, len(parts) + 1):
-        root = ".".join(parts[:end])
-        if root in roots:
-            return root
-    return None
+    """Return the longest root that ``name`` is or lies under."""
+    while name not in roots:
+        name, dot, _ = name.rpartition(".")
+        if not dot:
+            return None
+    return name

@@ -36,7 +36,7 @@ def _ends_loosely(pattern: str) -> bool:
 def loose_ends(module: Module) -> list[str]:
     """Find patterns that end in ``$`` and have no exact length beside them."""
     found = []
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if not isinstance(node, ast.Call):
             continue
         given = {keyword.arg: keyword.value for keyword in node.keywords}

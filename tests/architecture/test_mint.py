@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tests.architecture.source_tree import Module, dotted, imported_names, modules_of_packages, report, sample
+from tests.architecture.source_tree import Module, dotted, modules_of_packages, report, sample
 
 MINT = "gridagent/policy/gateway.py"
 PROOF = "gridagent/policy/authorized.py"
@@ -29,9 +29,9 @@ def mints(module: Module) -> list[str]:
     """Find every call that could make a handle."""
     if module.path == PROOF:
         return []
-    names = imported_names(module.tree)
+    names = module.names
     found = []
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call):
             made = _is_handle(node.func, names)
             made |= (
@@ -48,7 +48,7 @@ def key_holders(module: Module) -> list[str]:
     """Find who names the private key of the mint."""
     return [
         module.finding(node, "holds the mint's key")
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if (isinstance(node, ast.Name) and node.id == "_MINT")
         or (isinstance(node, ast.Attribute) and node.attr == "_MINT")
         or (isinstance(node, ast.alias) and node.name == "_MINT")
@@ -59,7 +59,7 @@ def redeems(module: Module) -> list[str]:
     """Find every call that uses a handle up."""
     return [
         module.finding(node, "redeems a handle")
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2].lstrip("_") == "redeem"
     ]
 

@@ -73,7 +73,7 @@ def private_reaches(module: Module) -> list[str]:
     """Find imports of another package's ``_name`` or ``_module``, and ``module._name`` on an imported package."""
     room = module.name if module.path.endswith("/__init__.py") else module.name.rpartition(".")[0]
     found = []
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
             continue
         if node.module.partition(".")[0] not in PACKAGES:

@@ -57,7 +57,7 @@ def platform_ways(module: Module) -> list[str]:
         root = within(name, BELONGS_TO_CLI)
         if root is not None and root not in allowed:
             found.setdefault(module.finding(node, f"{root} belongs to the command line"))
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and FIXED_PATH.match(node.value):
             found.setdefault(module.finding(node, f"fixed path {node.value[:40]!r}"))
     return list(found)

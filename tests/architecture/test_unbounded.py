@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.architecture.source_tree import Module, dotted, imported_names, modules_of_packages, report, sample
+from tests.architecture.source_tree import Module, dotted, modules_of_packages, report, sample
 
 CHANNELS = "gridagent/runtime/channels.py"
 SOCKET_SHELLS = "live_grid/io/"
@@ -56,14 +56,10 @@ def _unbounded_call(module: Module, call: ast.Call, name: str) -> str | None:
 
 def unbounded_uses(module: Module) -> list[str]:
     """Find containers without a bound and bounds that are none."""
-    names = imported_names(module.tree)
-    never = {
-        node.operand
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
-    }
+    names = module.names
+    never = {node.operand for node in module.nodes if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)}
     found = []
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         what = None
         if isinstance(node, ast.Call):
             name = dotted(node.func, names)
