@@ -28,8 +28,6 @@ __all__ = ("Account", "Oracle", "Violation", "digest_of")
 TRACE_LINES: Final = 40
 VIOLATIONS_MAX: Final = 20
 REFERENCE_CHARS: Final = 16
-STALE_EVIDENCE_S: Final = 90.0
-"""An event can be on its way, or held by a stall, so long; state told so long ago may still confirm."""
 PROPOSALS_KEPT: Final = 20_000
 
 _decode_action: Final = msgspec.json.Decoder(Action).decode
@@ -47,6 +45,9 @@ _TOLD_FOR: Final = {
     EvidenceKind.AVATAR_GONE: "avatar_left",
 }
 """Evidence that names a state and no action: the world must have told of such a state."""
+_HEARD: Final = ("public_chat", "direct_im")
+_CAUSE_CHARS: Final = 48
+"""Compared of a cause: what is certainly left of it when it was lengthened and cut."""
 _CONNECTED: Final = ("connecting", "degraded", "online", "")
 _MONEY: Final = ("pay_avatar", "pay_object")
 _ENDS: Final = ("confirmed", "refused", "in_doubt")
@@ -89,6 +90,13 @@ class Parked(msgspec.Struct, kw_only=True):
     until: float
     allowed_at: float | None = None
     used: bool = False
+
+
+def _as_proposed(row: AuditView) -> str:
+    """Return a row's cause as the mind named it: the session puts the connection before what was heard."""
+    connection, _, cause = row.cause.partition(".")
+    heard = row.origin in _HEARD and connection.isdigit()
+    return (cause if heard else row.cause)[:_CAUSE_CHARS]
 
 
 def digest_of(action: Action) -> str:
@@ -193,7 +201,7 @@ class Account:
 
     def on_proposed(self, *, who: str, cause: str, ordinal: int, action: Action, provenance: str) -> None:
         """Take note of what the mind wants, before it is decided."""
-        self._proposed[who, cause, ordinal, digest_of(action)] = provenance
+        self._proposed[who, cause[:_CAUSE_CHARS], ordinal, digest_of(action)] = provenance
         if len(self._proposed) > PROPOSALS_KEPT:
             del self._proposed[next(iter(self._proposed))]
 
@@ -257,10 +265,11 @@ class Account:
             self.breach("no authority for an old generation", f"{row.action} of {row.generation}")
         if effect in self._grants:
             self.breach("one authorisation an effect", f"{row.action} {effect[:8]}")
-        if row.cause in self._object_words:
-            self.breach("object text never causes anything", f"{row.action} because of {row.cause}")
+        cause = _as_proposed(row)
+        if cause in self._object_words:
+            self.breach("object text never causes anything", f"{row.action} because of {cause}")
         book = self._books[row.policy]
-        provenance = self._proposed.get((row.who, row.cause, row.ordinal, row.digest))
+        provenance = self._proposed.get((row.who, cause, row.ordinal, row.digest))
         own = row.who == "client:operator" and row.origin == "operator_console" and self._ordered[row.digest] > 0
         if own:
             self._ordered[row.digest] -= 1
@@ -310,7 +319,7 @@ class Account:
             return
         told = self._needed_event(grant)
         if told:
-            if self._told.get(told, -STALE_EVIDENCE_S) < grant.redeemed_at - STALE_EVIDENCE_S:
+            if self._told.get(told, -1.0) < grant.redeemed_at:
                 self.breach("confirmed means happened", f"{row.action}: no {told} was told")
         elif grant.performed_at is None:
             self.breach("confirmed means happened", f"{row.action} was never performed")

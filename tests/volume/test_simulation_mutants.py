@@ -18,11 +18,11 @@ from gridagent.grid.simulated.scenario import load_shipped
 from gridagent.observations import EventSeen
 from gridagent.policy import gateway as gateway_module
 from gridagent.policy import rules
-from gridagent.policy.budgets import BudgetBook
 from gridagent.policy.canonical import Canonical
 from gridagent.policy.desk import ApprovalDesk
 from gridagent.policy.gateway import Gateway
 from gridagent.policy.ledger import Ledger
+from gridagent.policy.windows import Window
 from gridagent.runtime.channels import Sender
 from gridagent.runtime.generation import GenerationFence
 from gridagent.session import actor as actor_module
@@ -48,12 +48,7 @@ def without(patch: Patch, rule: rules.Rule) -> None:
 
 def charge_nothing(patch: Patch) -> None:
     """Ask whether a charge would fit and never book it: what comes of reserving too late."""
-    charge = BudgetBook.charge
-
-    def forgetful(self, charges, now, *, commit=True, **more):
-        return charge(self, charges, now, commit=False, **more)
-
-    patch.setattr(BudgetBook, "charge", forgetful)
+    patch.setattr(Window, "add", lambda *_: None)
 
 
 def honour_twice(patch: Patch) -> None:

@@ -434,6 +434,25 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(court.account._references) == ["r3", "r4"]
 
 
+@pytest.mark.parametrize(
+    ("origin", "cause", "right"),
+    [
+        ("direct_im", "3.u1", True),
+        ("direct_im", "u1", True),
+        ("direct_im", "x.u1", False),
+        ("goal", "3.u1", False),
+        ("goal", "u1", True),
+    ],
+)
+def test_what_was_heard_carries_its_connection(origin: str, cause: str, *, right: bool) -> None:
+    """The session puts the connection before the id of words; other causes stay as they were named."""
+    court = Court()
+    court.connect(3)
+    court.propose()
+    court.allow(generation=3, origin=origin, cause=cause)
+    assert court.rules == ([] if right else ["somebody asked for it"])
+
+
 def test_what_has_no_canonical_form_has_no_digest() -> None:
     """A bool is no amount, and equal numbers are one action."""
     assert digest_of(wanted.PayAvatar(to=OWNER, amount=True)) == ""
