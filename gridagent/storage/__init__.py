@@ -1,4 +1,8 @@
-"""Where everything is kept that must survive; see `gridagent.storage.base` for the port sessions depend on."""
+"""Where everything is kept that must survive; see `gridagent.storage.base` for the port sessions depend on.
+
+The database is imported by name (`gridagent.storage.store`, `gridagent.storage.database`), by who opens one:
+an avatar that keeps nothing loads no SQLite.
+"""
 
 from gridagent.storage.avatar import AvatarStore as AvatarStore
 from gridagent.storage.base import LedgerRefused as LedgerRefused
@@ -7,27 +11,21 @@ from gridagent.storage.base import StorageFailed as StorageFailed
 from gridagent.storage.base import StorageFault as StorageFault
 from gridagent.storage.base import StorageStatus as StorageStatus
 from gridagent.storage.base import Store as Store
-from gridagent.storage.database import Holder as Holder
 from gridagent.storage.memory import MemoryStore as MemoryStore
 from gridagent.storage.records import AuditQuery as AuditQuery
 from gridagent.storage.records import Recovered as Recovered
 from gridagent.storage.settings import StorageSettings as StorageSettings
-from gridagent.storage.store import SqliteStore as SqliteStore
-from gridagent.storage.store import open_store as open_store
 
 __all__ = (
     "AuditQuery",
     "AvatarStore",
-    "Holder",
     "LedgerRefused",
     "MemoryStore",
     "Recovered",
     "SafeMode",
-    "SqliteStore",
     "StorageFailed",
     "StorageFault",
     "StorageSettings",
     "StorageStatus",
     "Store",
-    "open_store",
 )

@@ -16,9 +16,11 @@ from gridagent.errors import AuthorityRefused, OutcomeUnknown
 from gridagent.ids import AvatarId, CorrelationId, Generation
 from gridagent.policy import Authorized, Denied, Gateway, Instant, Policy
 from gridagent.runtime.deterministic import simulated_ports
-from gridagent.storage import AuditQuery, AvatarStore, Holder, MemoryStore, StorageFault, open_store
+from gridagent.storage import AuditQuery, AvatarStore, MemoryStore, StorageFault
 from gridagent.storage.avatar import DUPLICATE, SAFE_MODE, STORAGE_UNKNOWN
+from gridagent.storage.database import Holder
 from gridagent.storage.simulated_disk import SimulatedDisk
+from gridagent.storage.store import open_store
 
 OWNER = AvatarId("11111111-2222-4333-8444-555555555555")
 PAYEE = AvatarId("99999999-2222-4333-8444-555555555555")

@@ -17,9 +17,11 @@ from gridagent.ids import EffectKey
 from gridagent.policy.ledger import EffectState
 from gridagent.runtime.deterministic import run_deterministic, simulated_ports
 from gridagent.runtime.system import system_ports
-from gridagent.storage import Holder, LedgerRefused, StorageFailed, StorageFault, StorageSettings, backup, open_store
+from gridagent.storage import LedgerRefused, StorageFailed, StorageFault, StorageSettings, backup
 from gridagent.storage.audit_chain import ChainReport, check_export
+from gridagent.storage.database import Holder
 from gridagent.storage.simulated_disk import SimulatedDisk
+from gridagent.storage.store import open_store
 
 HOLDER = Holder(pid=7, since="noon")
 SMALL = StorageSettings(audit_segment_rows=16)
@@ -288,7 +290,8 @@ import os, sys, trio
 sys.path[:0] = sys.argv[2:]
 import conftest as make
 from gridagent.runtime.system import system_ports
-from gridagent.storage import Holder, open_store
+from gridagent.storage.database import Holder
+from gridagent.storage.store import open_store
 
 async def main():
     async with open_store(sys.argv[1], ports=system_ports(), holder=Holder(pid=os.getpid(), since="now")) as store:

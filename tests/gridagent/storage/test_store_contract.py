@@ -14,8 +14,10 @@ from gridagent.policy.approvals import ApprovalInput
 from gridagent.policy.audit import AuditKind
 from gridagent.policy.changes import GatewaySnapshot
 from gridagent.runtime.deterministic import simulated_ports
-from gridagent.storage import AuditQuery, Holder, MemoryStore, StorageFailed, StorageFault, open_store
+from gridagent.storage import AuditQuery, MemoryStore, StorageFailed, StorageFault
+from gridagent.storage.database import Holder
 from gridagent.storage.simulated_disk import SimulatedDisk
+from gridagent.storage.store import open_store
 from gridagent.storage.writer import WATCHERS_MAX
 
 
