@@ -75,13 +75,12 @@ class ApprovalDesk:
         self._tokens = tokens
         self._journal = journal
 
-    def asked_before(self, effect: EffectKey, now: Instant) -> Approval | Denied | None:
+    def asked_before(self, effect: EffectKey, now: Instant, policy: Policy) -> Approval | Denied | None:
         """Say what became of an earlier request for this very effect: still waiting, or turned down."""
         earlier = self._book.asked_before(effect)
-        if isinstance(earlier, Approval) and now.monotonic >= earlier.expires_at:
-            self._end(earlier, ApprovalInput.EXPIRE, now)
-            return self._book.asked_before(effect)
-        return earlier
+        if isinstance(earlier, Approval):
+            self._end_if_over(earlier, now, policy)
+        return self._book.asked_before(effect)
 
     def room_for(self, principal: str) -> Denied | None:
         """Say whether one more request of a principal can wait."""

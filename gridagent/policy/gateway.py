@@ -286,7 +286,7 @@ class Gateway(Custody):
     def _park(self, question: Question, rule: str, now: Instant) -> Decision:
         """Let a request wait for a person, if it could be carried out at all."""
         request, canonical = question.request, question.canonical
-        earlier = self._desk.asked_before(question.effect, now)
+        earlier = self._desk.asked_before(question.effect, now, self._policy)
         if isinstance(earlier, Denied):
             return self._deny(earlier, request, canonical, now)
         if earlier is None:

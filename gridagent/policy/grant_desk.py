@@ -171,7 +171,8 @@ class GrantDesk:
         self._book.move(grant, given)
         grant_id, who = grant.record.grant_id, "" if by is None else by.key
         self._journal.keep(GrantEnded(grant_id=grant_id, state=grant.state, by=who, at=now.wall))
-        self._journal.note(AuditKind.GRANT, grant.state.value, now, by=by, via=via, grant_id=grant_id)
+        role = None if by is None or via is None else self._policy().roles.role(by, via)
+        self._journal.note(AuditKind.GRANT, grant.state.value, now, by=by, via=via, role=role, grant_id=grant_id)
 
 
 def _checked(terms: GrantTerms) -> tuple[GrantTerms, tuple[Canonical, ...]] | str:  # noqa: PLR0911 - one line a problem

@@ -254,5 +254,6 @@ _FOLD: Final[dict[type, Callable[..., None]]] = {
 
 def _counts(row: BudgetRow, clock_us: int) -> bool:
     """Tell whether a window still holds anything at a moment of the budget clock."""
-    last = row.buckets[-1][0] if row.buckets else 0
-    return last + row.window_s * MICROSECONDS + BUCKETS > clock_us
+    last = row.buckets[-1][0] if row.buckets else -1
+    width = -(-row.window_s * MICROSECONDS // BUCKETS)
+    return last >= 0 and last + BUCKETS * width >= clock_us
