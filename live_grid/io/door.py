@@ -1,0 +1,102 @@
+"""Logging in: discovery, the login's posts, its pauses, and the wait for a one-time code.
+
+Owns the performing of a `LoginMachine`, which decides everything. Nothing of a request, an answer or a secret is
+logged or raised; a refusal carries the machine's own sorting of it (Spec: LIV-1; Fault: 13).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+from urllib.parse import urlsplit
+
+import trio
+
+from live_grid.addresses import HostPolicy
+from live_grid.errors import LiveGridError, RemoteProtocolError
+from live_grid.io.web import Web, WebFailed
+from live_grid.login import LoginMachine, LoginRefused, LoginReply, LoginRequest, read_grid_info_untrusted
+from live_grid.login.machine import LoginState
+
+__all__ = ("GiveToken", "LoginFailed", "find_login_url", "log_in")
+
+GiveToken = Callable[[], Awaitable[str | None]]
+"""Asks the operator for a one-time code; None is a no."""
+
+POST_TIMEOUT_S: Final = 90.0
+"""An inventory of a hundred thousand items takes its time."""
+GRID_INFO_TIMEOUT_S: Final = 15.0
+_OK: Final = 200
+
+
+class LoginFailed(LiveGridError):
+    """The grid did not let us in; ``refused`` says why and what follows."""
+
+    code = "login_failed"
+
+    def __init__(self, refused: LoginRefused) -> None:
+        self.refused = refused
+        super().__init__(f"the grid did not let us in: {refused.next.value}")
+
+
+async def find_login_url(web: Web, url: str) -> str:
+    """Ask a grid's page of information where to log in; the address itself if it has no such page.
+
+    Args:
+        web: to ask with.
+        url: any address of the grid, from the operator.
+    """
+    parts = urlsplit(url)
+    try:
+        page = await web.get(
+            f"{parts.scheme}://{parts.netloc}/get_grid_info", timeout_s=GRID_INFO_TIMEOUT_S, policy=None
+        )
+        return read_grid_info_untrusted(page.body).login_url(url) if page.status == _OK else url
+    except (WebFailed, RemoteProtocolError):
+        return url
+
+
+async def log_in(
+    web: Web, request: LoginRequest, *, url: str, policy: HostPolicy, give_token: GiveToken | None = None
+) -> LoginReply:
+    """Log in, waiting out what can be waited out.
+
+    Args:
+        web: to ask with.
+        request: who we are.
+        url: the operator's own; not vetted.
+        policy: where a redirect may lead.
+        give_token: asks for a one-time code; without it a challenge is a refusal.
+
+    Raises:
+        LoginFailed: the grid refused for good, or for too long.
+
+    Cancellation: we may be logged in.
+    """
+    machine = LoginMachine(request, url=url, policy=policy)
+    while machine.reply is None:
+        post = machine.next_request()
+        if post is not None:
+            # The first address is the operator's own; where a redirect leads is the grid's word.
+            vetted = None if post.url == url else policy
+            try:
+                response = await web.post(
+                    post.url, post.body, content_type=post.content_type, timeout_s=POST_TIMEOUT_S, policy=vetted
+                )
+            except WebFailed:
+                machine.receive_failure(trio.current_time())
+            else:
+                machine.receive_response(response.status, response.body, trio.current_time())
+        elif machine.state is LoginState.PAUSED:
+            await trio.sleep_until(machine.get_timer() or trio.current_time())
+            machine.handle_timer(trio.current_time())
+        elif machine.state is LoginState.CHALLENGED:
+            token = await give_token() if give_token is not None else None
+            if token is None:
+                machine.give_up()
+            else:
+                machine.give_token(token)
+        else:
+            assert machine.refused is not None  # noqa: S101 - a machine that has ended without a reply was refused
+            raise LoginFailed(machine.refused)
+    return machine.reply
