@@ -20,7 +20,7 @@ from gridagent.errors import GridAgentError, OperatorError
 from gridagent.ids import AvatarKey
 from gridagent.storage.records import AuditQuery, Record, Recovered, StoredAudit
 
-__all__ = ("LedgerRefused", "SafeMode", "StorageFailed", "StorageFault", "StorageStatus", "Store", "Watcher")
+__all__ = ("LedgerInUse", "LedgerRefused", "SafeMode", "StorageFailed", "StorageFault", "StorageStatus", "Store", "Watcher")
 
 
 class StorageFault(StrEnum):
@@ -53,6 +53,12 @@ class LedgerRefused(OperatorError):
     """The database cannot be used as it is; the sentence says what, where and how to mend it."""
 
     code = "ledger_refused"
+
+
+class LedgerInUse(LedgerRefused):
+    """Another process has the database open; the sentence names it."""
+
+    code = "ledger_in_use"
 
 
 class SafeMode(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from typing import Final
 import apsw
 import msgspec
 
-from gridagent.storage.base import LedgerRefused, StorageFailed, StorageFault
+from gridagent.storage.base import LedgerInUse, LedgerRefused, StorageFailed, StorageFault
 from gridagent.storage.files import Files
 from gridagent.storage.migrations import MIGRATIONS, Migration, expected_schema, migrate, schema_of
 from gridagent.storage.rows import one, select
@@ -148,7 +148,7 @@ def open_database(
     files: Files,
     holder: Holder,
     new_ledger: str,
-    wal_pages: int = 1_000,
+    wal_pages: int = 4_000,
     synchronous: str = "FULL",
     read_only: bool = False,
     migrations: Sequence[Migration] = MIGRATIONS,
@@ -235,7 +235,7 @@ def _configure(connection: apsw.Connection, path: str, files: Files, *, read_onl
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
         connection.execute("COMMIT")
     except apsw.BusyError:
-        raise LedgerRefused(
+        raise LedgerInUse(
             f"the database {path} is in use {_held_by(path, files)}; stop that service first, or set"
             " paths.state_dir to another directory"
         ) from None

@@ -21,7 +21,7 @@ from gridagent.limits import SETTLED_EFFECTS_MAX
 from gridagent.policy.changes import EffectReserved, EffectSent, EffectSettled, StoredEffect
 from gridagent.policy.ledger import EFFECT, END_INPUTS, EffectState
 from gridagent.storage.records import EffectRow, Kept
-from gridagent.storage.rows import each, one
+from gridagent.storage.rows import each, one, select
 
 __all__ = ("doubtful", "drop_ended", "find", "known_ends", "open_effects", "reserve", "send", "settle")
 
@@ -42,13 +42,13 @@ def reserve(connection: apsw.Connection, kept: Kept, change: EffectReserved, num
         when its key is known from another.
     """
     connection.execute(
-        "INSERT INTO effect (avatar, effect, run, number, state, once, reserved_at, body)"
-        " VALUES (?, ?, ?, ?, 'reserved', ?, ?, ?) ON CONFLICT DO NOTHING",
+        "INSERT INTO effect (number, avatar, effect, run, state, once, reserved_at, body)"
+        " VALUES (?, ?, ?, ?, 'reserved', ?, ?, ?) ON CONFLICT (avatar, effect) DO NOTHING",
         (
+            number,
             kept.avatar,
             change.effect,
             kept.run,
-            number,
             change.effect_class is EffectClass.ONCE,
             change.at,
             _encode(change),
@@ -165,16 +165,25 @@ def drop_ended(connection: apsw.Connection, *, before: float, light_before: floa
         How many went.
     """
     (count,) = one(connection, tuple[int], "SELECT count(*) FROM effect WHERE ended IS NOT NULL") or (0,)
-    excess = min(count - keep, most)
-    bound: tuple[float, ...] = (before, light_before, most)
-    where = "AND settled_at < iif(once, ?, ?) ORDER BY settled_at"
-    if excess > 0:
-        bound = (excess,)
-        where = "ORDER BY once, settled_at"
+    if count > keep:
+        connection.execute(
+            "DELETE FROM effect WHERE number IN"
+            " (SELECT number FROM effect WHERE ended IS NOT NULL ORDER BY once, ended LIMIT ?)",
+            (min(count - keep, most),),
+        )
+        return connection.changes()
+    return sum(
+        _drop_oldest(connection, avatar, once=once, before=moment, most=most)
+        for (avatar,) in select(connection, tuple[AvatarKey], "SELECT avatar FROM avatar")
+        for once, moment in ((True, before), (False, light_before))
+    )
+
+
+def _drop_oldest(connection: apsw.Connection, avatar: AvatarKey, *, once: bool, before: float, most: int) -> int:
     connection.execute(
-        "DELETE FROM effect WHERE (avatar, effect) IN"  # noqa: S608 - names of our own
-        f" (SELECT avatar, effect FROM effect WHERE ended IS NOT NULL {where} LIMIT ?)",
-        bound,
+        "DELETE FROM effect WHERE settled_at < ? AND number IN (SELECT number FROM effect"
+        " WHERE ended IS NOT NULL AND avatar = ? AND once = ? ORDER BY ended LIMIT ?)",
+        (before, avatar, once, most),
     )
     return connection.changes()
 

@@ -16,7 +16,7 @@ APPLICATION_ID: Final = 0x67_72_69_64
 SCHEMA_VERSION: Final = 1
 
 SCHEMA_1: Final = (
-    # What is true of the whole file: ledger, changes, audit_dropped.
+    # What is true of the whole file: ledger, audit_dropped.
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
     # One row an avatar: what there is exactly one of.
     """CREATE TABLE avatar (
@@ -27,7 +27,8 @@ SCHEMA_1: Final = (
   clock_us INTEGER,
   wall_high_us INTEGER,
   audit_run INTEGER NOT NULL DEFAULT 0,
-  audit_seq INTEGER NOT NULL DEFAULT 0
+  audit_seq INTEGER NOT NULL DEFAULT 0,
+  changes INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID""",
     # Columns called number or ended hold the number of a change, which counts up over all avatars.
     """CREATE TABLE budget (
@@ -41,11 +42,12 @@ SCHEMA_1: Final = (
   number INTEGER NOT NULL,
   PRIMARY KEY (avatar, meter, per, window_s, key)
 ) STRICT, WITHOUT ROWID""",
+    # Rows are long and come at the end, so the number is the key and a commit touches few pages.
     """CREATE TABLE effect (
+  number INTEGER PRIMARY KEY,
   avatar TEXT NOT NULL,
   effect TEXT NOT NULL,
   run INTEGER NOT NULL,
-  number INTEGER NOT NULL,
   ended INTEGER,
   state TEXT NOT NULL CHECK (state IN ('reserved', 'sent', 'confirmed', 'refused', 'in_doubt')),
   once INTEGER NOT NULL,
@@ -53,12 +55,11 @@ SCHEMA_1: Final = (
   sent_at REAL,
   settled_at REAL,
   outcome BLOB,
-  body BLOB,
-  PRIMARY KEY (avatar, effect)
-) STRICT, WITHOUT ROWID""",
-    "CREATE INDEX effect_open ON effect (avatar, number) WHERE ended IS NULL",
+  body BLOB
+) STRICT""",
+    "CREATE UNIQUE INDEX effect_key ON effect (avatar, effect)",
+    "CREATE INDEX effect_open ON effect (avatar) WHERE ended IS NULL",
     "CREATE INDEX effect_known ON effect (avatar, once, ended) WHERE ended IS NOT NULL",
-    "CREATE INDEX effect_ended ON effect (settled_at) WHERE ended IS NOT NULL",
     """CREATE TABLE approval (
   avatar TEXT NOT NULL,
   approval_id TEXT NOT NULL,

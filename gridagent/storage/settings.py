@@ -34,7 +34,7 @@ class StorageSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """How long rows that nobody waits for may gather before they are committed."""
     flush_timeout_s: Annotated[float, Meta(ge=0.1, le=60.0)] = 10.0
     """Longest that leaving waits for what is still to be written."""
-    wal_pages: Annotated[int, Meta(ge=16, le=65_536)] = 1_000
+    wal_pages: Annotated[int, Meta(ge=16, le=65_536)] = 4_000
     """Pages in the write-ahead log before they are moved into the database."""
     audit_segment_rows: Annotated[int, Meta(ge=16, le=65_536)] = 4_096
     """Rows of a segment before it is sealed."""

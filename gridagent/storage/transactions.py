@@ -92,9 +92,8 @@ class Ledger:
         try:
             with storage_errors(), refused_when_damaged(database.path):
                 self._tail = load_tail(database.connection, database.ledger)
-                (self._changes,) = one(
-                    database.connection, tuple[int], "SELECT value FROM meta WHERE name = 'changes'"
-                ) or (0,)
+                (last,) = one(database.connection, tuple[int | None], "SELECT max(changes) FROM avatar") or (None,)
+                self._changes = last or 0
         except TailDamaged as error:
             raise damaged(database.path, f"audit trail: {error}") from error
 
@@ -109,6 +108,7 @@ class Ledger:
         """
         added = AuditBatch(self._tail, self._settings)
         changes = self._changes
+        numbers: dict[str, int] = {}
         results = []
         with self._transaction() as connection:
             for records in batch:
@@ -116,13 +116,16 @@ class Ledger:
                 for record in records:
                     if isinstance(record, Kept):
                         changes += 1
+                        numbers[record.avatar] = changes
                         applied.append(APPLY[type(record.change)](connection, record, record.change, changes))
                     else:
                         applied.append(added.append(record))
                 results.append(tuple(applied))
             added.write(connection)
-            if changes != self._changes:
-                connection.execute("INSERT OR REPLACE INTO meta VALUES ('changes', ?)", (changes,))
+            connection.executemany(
+                "INSERT INTO avatar (avatar, changes) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET changes = ?2",
+                numbers.items(),
+            )
         self._tail, self._changes = added.adopt(), changes
         return results
 

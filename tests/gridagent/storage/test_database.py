@@ -217,7 +217,7 @@ def test_a_foreign_file_is_refused(place) -> None:
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        ("DROP INDEX effect_ended", "its tables are not those of its schema"),
+        ("DROP INDEX effect_known", "its tables are not those of its schema"),
         ("CREATE TABLE intruder (x)", "its tables are not those of its schema"),
     ],
 )
