@@ -20,7 +20,16 @@ from gridagent.errors import GridAgentError, OperatorError
 from gridagent.ids import AvatarKey
 from gridagent.storage.records import AuditQuery, Record, Recovered, StoredAudit
 
-__all__ = ("LedgerInUse", "LedgerRefused", "SafeMode", "StorageFailed", "StorageFault", "StorageStatus", "Store", "Watcher")
+__all__ = (
+    "LedgerInUse",
+    "LedgerRefused",
+    "SafeMode",
+    "StorageFailed",
+    "StorageFault",
+    "StorageStatus",
+    "Store",
+    "Watcher",
+)
 
 
 class StorageFault(StrEnum):
