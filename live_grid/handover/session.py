@@ -34,6 +34,7 @@ from live_grid.requests import Confirmation, Identity, Request
 from live_grid.requests.arriving import log_out
 from live_grid.world import World
 from live_grid.world.bounds import FRIENDS_MAX
+from live_grid.world.inventory import Inventory
 
 __all__ = ("GridSession", "SessionSettings", "SessionStatistics")
 
@@ -98,6 +99,7 @@ class GridSession:
         )
         self.world = World(reply.agent_id, name)
         self.world.friends = {buddy.avatar_id: False for buddy in reply.buddies[:FRIENDS_MAX]}
+        self.world.inventory = Inventory(root=reply.inventory_root, folders=reply.inventory_skeleton)
         self._links = Links(self.me, self.world, policy=policy, config=settings.circuit)
         first = self._links.open(
             (reply.sim_ip, reply.sim_port),
@@ -128,6 +130,11 @@ class GridSession:
     def present(self) -> bool:
         """Whether a region has authority over us, so that requests can be sent."""
         return self.travel.authority is not None
+
+    def capability(self, name: str) -> str | None:
+        """Find the vetted address of a capability of the region we are in; a secret."""
+        link = self.travel.authority
+        return None if link is None or link.capabilities is None else link.capabilities.get(name)
 
     # --- in ------------------------------------------------------------------------------------
     def receive_datagram_untrusted(self, data: bytes, address: Address, now: float) -> None:

@@ -15,16 +15,20 @@ from typing import Final
 
 import trio
 
-from live_grid.addresses import HostPolicy
+from live_grid.addresses import HostPolicy, vet_url
 from live_grid.handover import GridSession, SessionEnded, SessionEvent, WebRequest
 from live_grid.io.health import Health
 from live_grid.io.recording import Recorder
 from live_grid.io.udp import UdpSocket
 from live_grid.io.web import Web, WebFailed
+from live_grid.llsd import LlsdGiven, LlsdValue, read_llsd_untrusted, write_llsd_xml
 from live_grid.requests import Request
 
 __all__ = ("GridClient",)
 
+CAPABILITY_TIMEOUT_S: Final = 30.0
+_OK: Final = 200
+_LLSD: Final = "application/llsd+xml"
 EVENTS_AT_ONCE: Final = 256
 """Events handed out between two looks at the socket."""
 IDLE_S: Final = 1.0
@@ -151,6 +155,33 @@ class GridClient:
         token = self.session.send(request, trio.current_time())
         self._wake.set()
         return token
+
+    async def ask_capability(self, name: str, body: LlsdGiven) -> LlsdValue:
+        """Ask a capability of the region we are in and read its answer.
+
+        Raises:
+            WebFailed: the region does not offer it, or no answer came.
+            RemoteProtocolError: the answer cannot be read.
+        """
+        url = self.session.capability(name)
+        if url is None:
+            raise WebFailed("not offered")
+        return await self.ask_address(url, write_llsd_xml(body), content_type=_LLSD)
+
+    async def ask_address(self, url: str, body: bytes, *, content_type: str) -> LlsdValue:
+        """Ask an address that a capability named and read its answer.
+
+        Raises:
+            WebFailed: no answer came.
+            RemoteProtocolError: it may not be asked, or the answer cannot be read (Fault: 10).
+        """
+        vet_url(url, self._policy)
+        response = await self._web.post(
+            url, body, content_type=content_type, timeout_s=CAPABILITY_TIMEOUT_S, policy=self._policy
+        )
+        if response.status != _OK:
+            raise WebFailed(f"status {response.status}")
+        return read_llsd_untrusted(response.body)
 
     def nudge(self) -> None:
         """Look at the session again: somebody gave it something to do."""

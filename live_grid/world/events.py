@@ -331,7 +331,6 @@ class ItemsMade(_Event, frozen=True):
     """Inventory items came into being or changed."""
 
     items: tuple[ItemMade, ...]
-    transaction_id: bytes
 
 
 class TeleportProgressed(_Event, frozen=True):

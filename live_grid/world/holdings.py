@@ -7,13 +7,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from live_grid.messages.holdings import MoneyBalanceReply, PayPriceReply, UpdateCreateInventoryItem
+from live_grid.messages import NIL
+from live_grid.messages.holdings import (
+    InventoryDescendents,
+    MoneyBalanceReply,
+    PayPriceReply,
+    UpdateCreateInventoryItem,
+)
 from live_grid.world.bounds import LONG_MAX_CHARACTERS
 from live_grid.world.events import BalanceKnown, ItemMade, ItemsMade, PayPriceShown, WorldEvent
 from live_grid.world.state import Region, World
 from live_grid.world.text import clean_name, clean_text
 
-__all__ = ("reduce_balance", "reduce_items", "reduce_pay_price")
+__all__ = ("reduce_balance", "reduce_descendents", "reduce_items", "reduce_pay_price")
 
 _BUTTONS_MAX: Final = 4
 
@@ -60,7 +66,30 @@ def reduce_items(world: World, region: Region, message: UpdateCreateInventoryIte
         )
         for block in message.inventory_data
     )
-    return (ItemsMade(items, data.transaction_id),)
+    world.inventory.learn(items)
+    return (ItemsMade(items),)
+
+
+def reduce_descendents(world: World, region: Region, message: InventoryDescendents) -> tuple[WorldEvent, ...]:
+    """Learn what a folder holds; that is no news to tell."""
+    del region
+    if message.agent_data.agent_id == world.agent_id:
+        world.inventory.learn(
+            ItemMade(
+                block.item_id,
+                block.folder_id,
+                block.asset_id,
+                block.type,
+                clean_name(block.name),
+                clean_text(block.description, LONG_MAX_CHARACTERS),
+                0,
+                block.next_owner_mask,
+                block.owner_mask,
+            )
+            for block in message.item_data
+            if block.item_id != NIL
+        )
+    return ()
 
 
 def reduce_pay_price(world: World, region: Region, message: PayPriceReply) -> tuple[WorldEvent, ...]:

@@ -19,7 +19,12 @@ from live_grid.event_queue import QueueEvent
 from live_grid.messages import Message
 from live_grid.messages.avatars import AgentDataUpdate, AvatarAnimation, AvatarSitResponse
 from live_grid.messages.circuits import AgentMovementComplete, DisableSimulator, KickUser, LogoutReply
-from live_grid.messages.holdings import MoneyBalanceReply, PayPriceReply, UpdateCreateInventoryItem
+from live_grid.messages.holdings import (
+    InventoryDescendents,
+    MoneyBalanceReply,
+    PayPriceReply,
+    UpdateCreateInventoryItem,
+)
 from live_grid.messages.objects import (
     ImprovedTerseObjectUpdate,
     KillObject,
@@ -85,6 +90,7 @@ REDUCERS: Final[Mapping[type[Message], Callable[..., Events]]] = MappingProxyTyp
         MoneyBalanceReply: holdings.reduce_balance,
         PayPriceReply: holdings.reduce_pay_price,
         UpdateCreateInventoryItem: holdings.reduce_items,
+        InventoryDescendents: holdings.reduce_descendents,
         # going elsewhere
         TeleportStart: travel.reduce_start,
         TeleportProgress: travel.reduce_progress,

@@ -22,6 +22,7 @@ from live_grid.world.bounds import (
     OBJECTS_WANTED_MAX,
     REGIONS_MAX,
 )
+from live_grid.world.inventory import Inventory
 from live_grid.world.offers import Offers
 from live_grid.world.packed import ORIGIN, Motion, Vector
 
@@ -240,6 +241,7 @@ class World:
         "balance",
         "friends",
         "here",
+        "inventory",
         "name",
         "names",
         "names_wanted",
@@ -263,6 +265,7 @@ class World:
         self.friends: dict[bytes, bool] = {}
         """Friends, and whether they are online."""
         self.offers = Offers()
+        self.inventory = Inventory()
         self.balance: int | None = None
         self.animations: frozenset[bytes] = frozenset()
         """What we play."""

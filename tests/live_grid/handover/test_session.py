@@ -309,6 +309,15 @@ def test_news_of_the_world_come_by_the_queue_too() -> None:
     assert grid.session.world.parcel is not None
 
 
+def test_capabilities_are_those_of_where_we_are() -> None:
+    """None before we are anywhere, none that the region does not offer. Spec: LIV-4."""
+    grid = FakeGrid()
+    assert grid.session.capability("EventQueueGet") is None
+    grid.enter()
+    assert grid.session.capability("EventQueueGet") == grid.plaza.queue
+    assert grid.session.capability("GetTexture") is None
+
+
 def test_figures_are_there_before_anything_is() -> None:
     """A session that has not arrived has no circuit of its region."""
     figures = FakeGrid().session.statistics()

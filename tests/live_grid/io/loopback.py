@@ -117,7 +117,10 @@ class RealRegion:
 
     async def _answer(self, method: str, path: str, body: bytes) -> tuple[int, bytes, str]:
         if path == "/seed":
-            return 200, write_llsd_xml({"EventQueueGet": self.http.url("/queue")}), ""
+            found = {"EventQueueGet": self.http.url("/queue"), "Fetch": self.http.url("/fetch")}
+            return 200, write_llsd_xml(found), ""
+        if path.startswith("/fetch"):
+            return 404 if path.endswith("no") else 200, write_llsd_xml({"asked": True}), ""
         if b"<boolean>true" in body or b"<boolean>1" in body:
             self.farewells += 1
             return 404, b"", ""

@@ -9,13 +9,13 @@ import pytest
 import trio
 import trio.testing
 
-from live_grid.errors import LocalProtocolError
+from live_grid.errors import LocalProtocolError, RemoteProtocolError
 from live_grid.handover import EndCause, GridSession, SessionEnded, SessionEvent, SessionSettings, TravelTimes
 from live_grid.handover.events import How, RegionEntered
 from live_grid.io.client import GridClient
 from live_grid.io.recording import Recorder, replay
 from live_grid.io.udp import UdpSocket
-from live_grid.io.web import Web
+from live_grid.io.web import Web, WebFailed
 from live_grid.login import LoginReply
 from live_grid.messages import NIL
 from live_grid.messages.speech import ChatFromSimulator
@@ -24,7 +24,6 @@ from live_grid.requests.speaking import say
 from live_grid.requests.travelling import teleport
 from tests.live_grid.handover.fake_grid import ME, POLICY, SESSION, disabled
 from tests.live_grid.io.loopback import RealRegion
-
 
 pytestmark = pytest.mark.slow
 
@@ -193,6 +192,24 @@ async def test_a_flood_is_handed_out_bit_by_bit(fast) -> None:
             here.client.session.receive_datagram_untrusted(data, here.plaza.region.address, trio.current_time())
         here.client.nudge()
         await here.wait_for("ChatHeard", 1_400)
+        nursery.cancel_scope.cancel()
+
+
+async def test_capabilities_answer_in_llsd(fast) -> None:
+    """One that is not offered, one that refuses, and an address that may not be asked. Spec: LIV-4. Fault: 10."""
+    async with scene() as here, trio.open_nursery() as nursery:
+        with pytest.raises(WebFailed, match="not offered"):
+            await here.client.ask_capability("Fetch", {})
+        nursery.start_soon(here.client.run)
+        await here.wait_for("RegionEntered")
+        for _ in range(100):
+            if here.client.session.capability("Fetch") is None:
+                await trio.sleep(0.1)
+        assert await here.client.ask_capability("Fetch", {"folders": []}) == {"asked": True}
+        with pytest.raises(WebFailed, match="status 404"):
+            await here.client.ask_address(here.plaza.http.url("/fetch?no"), b"", content_type="text/plain")
+        with pytest.raises(RemoteProtocolError):
+            await here.client.ask_address("http://169.254.169.254/", b"", content_type="text/plain")
         nursery.cancel_scope.cancel()
 
 

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from live_grid.messages import NIL
-from live_grid.messages.holdings import MoneyBalanceReply, PayPriceReply, UpdateCreateInventoryItem
+from live_grid.messages.holdings import (
+    InventoryDescendents,
+    MoneyBalanceReply,
+    PayPriceReply,
+    UpdateCreateInventoryItem,
+)
 from live_grid.world import Region, World, reduce_message
 from live_grid.world.events import BalanceKnown, ItemMade, ItemsMade, PayPriceShown
 
@@ -46,7 +51,25 @@ def test_items_that_came_into_being_are_told(world: World, here: Region) -> None
     assert reduce_message(world, here, made(BEN, block)) == ()
     assert reduce_message(world, here, made(world.agent_id)) == ()
     item = ItemMade(PAID, NIL, BEN, 7, "A note", "on paper", 3, 4, 5)
-    assert reduce_message(world, here, made(world.agent_id, block)) == (ItemsMade((item,), PAID),)
+    assert reduce_message(world, here, made(world.agent_id, block)) == (ItemsMade((item,)),)
+    assert world.inventory.items == {PAID: item}
+
+
+def test_a_folder_is_learnt_and_not_told(world: World, here: Region) -> None:
+    """Ours only; an empty folder's row of nothing is left out. Spec: LIV-8."""
+    fields = dict.fromkeys(InventoryDescendents.ItemData.__struct_fields__, 0)
+    fields |= {"item_id": PAID, "folder_id": BEN, "asset_id": BEN, "type": 20, "name": b"Dance\0", "description": b"\0"}
+    item = InventoryDescendents.ItemData(**fields)  # type: ignore[arg-type]
+    nothing = InventoryDescendents.ItemData(**(fields | {"item_id": NIL}))  # type: ignore[arg-type]
+
+    def listed(who: bytes) -> InventoryDescendents:
+        data = InventoryDescendents.AgentData(who, BEN, who, 1, 1)
+        return InventoryDescendents(agent_data=data, item_data=(item, nothing))
+
+    assert reduce_message(world, here, listed(BEN)) == ()
+    assert not world.inventory.items
+    assert reduce_message(world, here, listed(world.agent_id)) == ()
+    assert [one.name for one in world.inventory.items.values()] == ["Dance"]
 
 
 def test_an_object_names_its_prices(world: World, here: Region) -> None:
