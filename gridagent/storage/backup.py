@@ -14,7 +14,7 @@ from typing import Final
 import apsw
 import msgspec
 
-from gridagent.storage.base import LedgerRefused
+from gridagent.storage.base import LedgerInUse, LedgerRefused
 from gridagent.storage.database import (
     MARKER,
     Database,
@@ -169,7 +169,7 @@ def _refuse_if_in_use(database: str, files: Files) -> None:
         connection.execute("BEGIN").execute("SELECT count(*) FROM sqlite_schema").fetchall()
     except apsw.BusyError:
         held = files.read(holder_path(database), max_bytes=256) or b"by a process that did not say which"
-        raise LedgerRefused(
+        raise LedgerInUse(
             f"the database {database} is in use ({held.decode(errors='replace').strip()}); stop the service first"
         ) from None
     except (apsw.CorruptError, apsw.NotADBError):

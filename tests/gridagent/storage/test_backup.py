@@ -9,7 +9,7 @@ import pytest
 
 from gridagent.storage import backup as backup_module
 from gridagent.storage.backup import BackupReport, PagedBackup, restore
-from gridagent.storage.base import LedgerRefused, StorageFailed
+from gridagent.storage.base import LedgerInUse, LedgerRefused, StorageFailed
 from gridagent.storage.database import MARKER, Holder, open_database
 from gridagent.storage.files import SystemFiles
 from gridagent.storage.settings import StorageSettings
@@ -139,7 +139,7 @@ def test_a_database_in_use_is_not_replaced(place, filled) -> None:
     """The service has to be stopped first. Spec: OPS-4."""
     files, directory = place
     _copy(PagedBackup(filled.database, f"{directory}/monday.backup"))
-    with pytest.raises(LedgerRefused, match="stop the service first"):
+    with pytest.raises(LedgerInUse, match="stop the service first"):
         restore(f"{directory}/monday.backup", f"{directory}/gridagent.db", files=files, aside=".x")
     filled.database.close()
     restore(f"{directory}/monday.backup", f"{directory}/gridagent.db", files=files, aside=".x")

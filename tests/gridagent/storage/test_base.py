@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gridagent.errors import GridAgentError, OperatorError
-from gridagent.storage.base import LedgerRefused, StorageFailed, StorageFault
+from gridagent.storage.base import LedgerInUse, LedgerRefused, StorageFailed, StorageFault
 
 
 def test_a_failure_names_its_fault() -> None:
@@ -18,3 +18,5 @@ def test_a_refused_ledger_is_the_operators_to_mend() -> None:
     """It is one sentence, and no crash."""
     assert issubclass(LedgerRefused, OperatorError)
     assert LedgerRefused.code == "ledger_refused"
+    assert issubclass(LedgerInUse, LedgerRefused)
+    assert LedgerInUse.code == "ledger_in_use"

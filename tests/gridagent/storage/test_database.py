@@ -9,7 +9,7 @@ import apsw
 import msgspec
 import pytest
 
-from gridagent.storage.base import LedgerRefused, StorageFailed, StorageFault
+from gridagent.storage.base import LedgerInUse, LedgerRefused, StorageFailed, StorageFault
 from gridagent.storage.database import (
     MARKER,
     Holder,
@@ -70,7 +70,7 @@ def test_a_database_is_begun_once_and_opened_again(place) -> None:
 def test_a_second_instance_is_refused_and_told_who_holds_it(place) -> None:
     """One sentence names process and time; afterwards the lock is free again. Spec: OPS-4."""
     first = _open(place)
-    with pytest.raises(LedgerRefused, match=r"in use by process 4711 since 2027-03-01 12:00; stop that service first"):
+    with pytest.raises(LedgerInUse, match=r"in use by process 4711 since 2027-03-01 12:00; stop that service first"):
         _open(place)
     with pytest.raises(LedgerRefused, match="in use"):
         _open(place, read_only=True)
