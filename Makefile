@@ -25,7 +25,7 @@ PIP := -m pip --disable-pip-version-check --no-input
 INSTALL := install --quiet --require-hashes --only-binary :all:
 
 .DEFAULT_GOAL := help
-.PHONY: help run test volume check format bench bench-check soak docs lock venv clean
+.PHONY: help run test volume powercuts check format bench bench-check soak docs lock venv clean
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -44,6 +44,9 @@ else
 	$(BIN)/python -m tests.architecture.coverage_floors .coverage.json
 	$(BIN)/python -m pytest -n $(JOBS) -m volume
 endif
+
+powercuts: $(VENV)/.installed ## Cut the power a hundred thousand times (CUTS=n for another number).
+	CUTS=$(or $(CUTS),100000) $(BIN)/python -m pytest -m volume tests/volume/test_powercut.py --durations=0
 
 volume: $(VENV)/.installed ## Run the volume tests alone, without coverage.
 	$(BIN)/python -m pytest -n $(JOBS) -m volume --durations=0
