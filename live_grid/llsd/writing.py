@@ -1,4 +1,4 @@
-"""Writes LLSD in its three codings, with the `llsd` library doing the writing.
+"""Writes LLSD in its three codings; the `llsd` library writes XML and notation.
 
 Owns the check that what we write could be read back by the guard of this package: kinds, depth, number of
 values, 32-bit integers, finite reals. The library is used for writing only; its readers accept what a guard
@@ -17,6 +17,7 @@ import llsd
 
 from live_grid.errors import LocalProtocolError
 from live_grid.limits import LLSD_DEPTH_MAX, LLSD_NODES_MAX
+from live_grid.llsd.binary_writer import binary_parts
 from live_grid.llsd.values import S32_MAX, S32_MIN, LlsdGiven, Uri
 
 __all__ = ("write_llsd_binary", "write_llsd_notation", "write_llsd_xml")
@@ -83,7 +84,8 @@ def write_llsd_binary(value: LlsdGiven) -> bytes:
     Raises:
         LocalProtocolError: the value cannot be said in LLSD.
     """
-    return _write(value, cast("Callable[[object], bytes]", llsd.format_binary))
+    _Checker().copy(value, 1)
+    return b"<?llsd/binary?>\n" + b"".join(binary_parts(value))
 
 
 def write_llsd_notation(value: LlsdGiven) -> bytes:
