@@ -14,6 +14,7 @@ from docs.generator.markdown import BANNER, page, table
 from docs.generator.requirements import requirements
 from docs.generator.scenario import scenario_format
 from docs.generator.sources import ROOT, load
+from docs.generator.tools import tools
 from docs.generator.vocabulary import actions, controls, denial_codes, events, observations
 
 REFERENCE = "docs/reference"
@@ -30,6 +31,7 @@ PAGES: dict[str, tuple[str, Callable[[], str | None]]] = {
     "requirements": ("every requirement with its tests", requirements),
     "scenario-format": ("every key of a scenario file, and what must fit together", scenario_format),
     "state-machines": ("every state machine, drawn from its table", state_machines),
+    "tools": ("what a model may call, in which turn, and what can become of a call", tools),
 }
 
 

@@ -51,13 +51,21 @@ class CallInput(StrEnum):
     """What moves a tool call."""
 
     ADMIT = "admit"
+    """It makes sense and is within its limits."""
     REFUSE = "refuse"
+    """It is no good, or the ledger, the policy or the grid says no."""
     START = "start"
+    """Everything in front of it has ended."""
     SUCCEED = "succeed"
+    """The promised answer, or the evidence that the action names."""
     FAIL = "fail"
+    """Performing it raised, or what came back is something else."""
     TIME_OUT = "time_out"
+    """Its time-out passed, or evidence did not come in time."""
     CANCEL = "cancel"
+    """The turn was stopped."""
     SUPERSEDE = "supersede"
+    """The turn gave way to a newer message."""
 
 
 _S, _I = CallState, CallInput
