@@ -15,7 +15,6 @@ from gridagent.policy.changes import EffectReserved, EffectSent, EffectSettled
 from gridagent.runtime.deterministic import simulated_ports
 from gridagent.service import AvatarSpec, open_service
 from gridagent.session import OnBackendFailure, SessionSettings
-from gridagent.session.keeping import NoKeeper
 from gridagent.storage import MemoryStore, StorageFault
 from gridagent.storage.records import Kept
 
@@ -232,14 +231,6 @@ async def test_a_store_that_is_broken_from_the_start_is_said_at_once(autojump_cl
         await trio.testing.wait_all_tasks_blocked()
         assert robin.status().gateway.safe_mode
         assert (await robin.control(pay(1))).code == "safe_mode"
-
-
-async def test_without_a_store_nothing_is_asked_of_anybody():
-    """Keeping nothing is a keeper too: it lets everything through and promises nothing it cannot."""
-    keeper = NoKeeper()
-    assert not keeper.keeps
-    assert await keeper.sending("e", 0.0) is None
-    assert await keeper.durable()
 
 
 @pytest.mark.parametrize("outcome", [InDoubt(reason="no_evidence"), Confirmed(evidence="balance")])
