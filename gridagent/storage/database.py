@@ -122,6 +122,8 @@ class Database:
         """
         try:
             with storage_errors():
+                # First the name, then the lock: whoever takes it next writes its own.
+                self.files.remove(holder_path(self.path))
                 self.connection.close()
         finally:
             self.abandon()
@@ -162,7 +164,7 @@ def open_database(
         new_ledger: id of the ledger, if one is begun.
         wal_pages: pages in the write-ahead log before they are moved into the database.
         synchronous: anything but ``FULL`` loses commits in a power cut, and is for tests that show it.
-        read_only: change nothing; the file must exist and be of the newest schema.
+        read_only: change nothing in it; the file must exist and be of the newest schema.
         migrations: the steps known; another sequence is for tests.
 
     Raises:
@@ -186,7 +188,8 @@ def open_database(
             _check_content(connection, path, migrations)
             ledger = _ledger_id(connection, None if read_only else new_ledger)
             if not read_only:
-                _leave_marks(path, files, holder, ledger)
+                _leave_marker(path, files, ledger)
+            files.write_durably(holder_path(path), msgspec.json.encode(holder) + b"\n")
             return Database(connection, path=path, files=files, ledger=ledger)
     except BaseException:
         force_close(connection)
@@ -317,8 +320,8 @@ def _ledger_id(connection: apsw.Connection, new: str | None) -> str:
     return "" if found is None else found[0]
 
 
-def _leave_marks(path: str, files: Files, holder: Holder, ledger: str) -> None:
-    """Say who holds it, and that it was begun; a marker of another ledger means that this one is not the old one."""
+def _leave_marker(path: str, files: Files, ledger: str) -> None:
+    """Say that it was begun; a marker of another ledger means that this one is not the old one."""
     directory = os.path.dirname(path)  # noqa: PTH120 - a path of the files port
     marker = os.path.join(directory, MARKER)  # noqa: PTH118 - a path of the files port
     found = files.read(marker, max_bytes=_SMALL_FILE_MAX_BYTES)
@@ -330,7 +333,6 @@ def _leave_marks(path: str, files: Files, holder: Holder, ledger: str) -> None:
             f"the database {path} is not the one that was begun here ({MARKER} names another): restore a backup of"
             f" that one ({_MEND}); or, to go on with this one, move {MARKER} away first"
         )
-    files.write_durably(holder_path(path), msgspec.json.encode(holder) + b"\n")
 
 
 def marker_of(ledger: str) -> bytes:

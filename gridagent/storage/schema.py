@@ -16,7 +16,7 @@ APPLICATION_ID: Final = 0x67_72_69_64
 SCHEMA_VERSION: Final = 1
 
 SCHEMA_1: Final = (
-    # What is true of the whole file: ledger, audit_dropped.
+    # What is true of the whole file: ledger, opened (how often), audit_dropped.
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
     # One row an avatar: what there is exactly one of.
     """CREATE TABLE avatar (

@@ -37,6 +37,8 @@ T = TypeVar("T")
 Report = Callable[[str, BaseException], None]
 """Takes a stable code and an error for the log; must not block or raise."""
 
+SLICES_A_ROUND: Final = 8
+"""Each lets at most a segment and a thousand rows of a table go."""
 _LEDGER_ID_BYTES: Final = 16
 
 
@@ -166,7 +168,7 @@ class SqliteStore:
                 pass
             return await run(copy.finish)
         except BaseException:
-            with trio.CancelScope(shield=True):
+            with trio.CancelScope(shield=True, deadline=trio.current_time() + self._settings.flush_timeout_s):
                 await run(copy.discard)
             raise
 
@@ -191,25 +193,31 @@ class SqliteStore:
     async def _tend_for_ever(self) -> None:
         while True:
             await trio.sleep(self._settings.tend_every_s)
-            gone = 1
-            while gone and self.safe_mode is None:
-                try:
-                    gone = await self.tend()
-                except (StorageFailed, OutcomeUnknown) as error:
-                    # Not a failed commit: nothing was promised. The next commit tells whether the disk is sound.
-                    self._report("storage_tend", error)
+            # Some slices and no more: a clock that jumps ahead must not empty the trail before anybody looks.
+            for _ in range(SLICES_A_ROUND):
+                if self.safe_mode is not None or not await self._tend_once():
                     break
 
-    async def close(self) -> None:
-        """Give the database back.
+    async def _tend_once(self) -> bool:
+        try:
+            return await self.tend() > 0
+        except (StorageFailed, OutcomeUnknown) as error:
+            # Not a failed commit: nothing was promised. The next commit tells whether the disk is sound.
+            self._report("storage_tend", error)
+            return False
 
-        Cancellation: shielded by the blocking port's bound.
+    async def close(self) -> None:
+        """Give the database back; if it is stuck, the lock goes with the process.
+
+        Cancellation: shielded for as long as a flush may take, and the blocking port's bound.
         """
-        with trio.CancelScope(shield=True):
+        with trio.CancelScope(shield=True, deadline=trio.current_time() + self._settings.flush_timeout_s) as bound:
             try:
                 await self._ports.blocking.run(self._ledger.database.close, name="storage close")
             except (StorageFailed, OutcomeUnknown) as error:
                 self._report("storage_close", error)
+        if bound.cancelled_caught:
+            self._report("storage_close", StorageFailed(StorageFault.STUCK))
 
     async def _after_all(self, question: Callable[[Ledger], T]) -> T:
         """Block for an answer that knows of everything submitted before."""
@@ -220,11 +228,9 @@ class SqliteStore:
         return await self._after_all(lambda ledger: ledger.read(question))
 
     def _again(self) -> Ledger:
-        """Close what failed and open it anew; a transaction shows whether it can be written to."""
+        """Close what failed and open it anew, which writes to it."""
         self._ledger.database.abandon()
-        ledger = self._reopen()
-        ledger.write([])
-        return ledger
+        return self._reopen()
 
 
 @asynccontextmanager
@@ -297,10 +303,12 @@ async def open_store(
 
 def _ledger(database: Database, settings: StorageSettings) -> Ledger:
     try:
-        return Ledger(database, settings)
+        ledger = Ledger(database, settings)
+        ledger.probe()
     except BaseException:
         database.abandon()
         raise
+    return ledger
 
 
 async def _flush_within(store: SqliteStore, seconds: float, report: Report) -> None:

@@ -129,6 +129,15 @@ class Ledger:
         self._tail, self._changes = added.adopt(), changes
         return results
 
+    def probe(self) -> None:
+        """Write something: a disk that cannot be written to is found out now and not by the next payment.
+
+        Raises:
+            StorageFailed: it cannot be written to.
+        """
+        with self._transaction() as connection:
+            connection.execute("INSERT INTO meta VALUES ('opened', 1) ON CONFLICT DO UPDATE SET value = value + 1")
+
     def open_avatar(self, avatar: AvatarKey) -> Recovered:
         """Begin a run and read what must not be forgotten.
 

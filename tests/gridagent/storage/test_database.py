@@ -78,6 +78,18 @@ def test_a_second_instance_is_refused_and_told_who_holds_it(place) -> None:
     _open(place).close()
 
 
+def test_a_reader_names_itself_and_leaves_no_name_behind(place) -> None:
+    """A service that starts while a command reads is told of the command, not of whoever was there before."""
+    files, path = place
+    _open(place).close()
+    assert files.size(f"{path}.holder") is None
+    reader = _open(place, read_only=True, holder=Holder(pid=99, since="just now"))
+    with pytest.raises(LedgerInUse, match="by process 99 since just now"):
+        _open(place)
+    reader.close()
+    assert files.size(f"{path}.holder") is None
+
+
 def test_a_holder_that_cannot_be_read_is_not_invented(place) -> None:
     """A torn or missing holder file makes the sentence vaguer, not wrong."""
     files, path = place
@@ -324,5 +336,6 @@ def test_every_error_of_the_library_has_a_fault(error, fault) -> None:
 def test_a_holder_is_small_and_readable(place) -> None:
     """Whoever comes second reads a line of JSON."""
     files, path = place
-    _open(place).close()
+    database = _open(place)
     assert msgspec.json.decode(files.read(f"{path}.holder", max_bytes=4_096), type=Holder) == HOLDER
+    database.close()

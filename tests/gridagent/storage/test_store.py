@@ -19,9 +19,10 @@ from gridagent.runtime.deterministic import run_deterministic, simulated_ports
 from gridagent.runtime.system import system_ports
 from gridagent.storage import LedgerRefused, StorageFailed, StorageFault, StorageSettings, backup
 from gridagent.storage.audit_chain import ChainReport, check_export
-from gridagent.storage.database import Holder
+from gridagent.storage.database import Holder, open_database
 from gridagent.storage.simulated_disk import SimulatedDisk
-from gridagent.storage.store import open_store
+from gridagent.storage.store import SLICES_A_ROUND, open_store
+from gridagent.storage.transactions import Ledger
 
 HOLDER = Holder(pid=7, since="noon")
 SMALL = StorageSettings(audit_segment_rows=16)
@@ -179,6 +180,53 @@ async def test_leaving_is_bounded_and_gives_the_lock_back(disk, autojump_clock, 
         assert store.safe_mode is None
 
 
+async def test_leaving_does_not_wait_for_a_disk_that_hangs(disk, autojump_clock) -> None:
+    """A close that gets no turn is given up and reported; the process takes the lock with it. Spec: SUP-3."""
+
+    class Hanging:
+        def __init__(self, inner) -> None:
+            self._inner = inner
+
+        async def run(self, fn, *args, name):
+            if name == "storage close":
+                await trio.sleep_forever()
+            return await self._inner.run(fn, *args, name=name)
+
+    reports, ports = [], simulated_ports("hanging")
+    ports = attrs.evolve(ports, blocking=Hanging(ports.blocking))
+    async with _open(disk, ports=ports, report=lambda code, error: reports.append((code, error.fault))) as store:
+        started = trio.current_time()
+    assert reports == [("storage_close", StorageFault.STUCK)]
+    assert trio.current_time() - started < 11
+    store._ledger.database.close()
+
+
+async def test_a_disk_that_cannot_be_written_to_is_found_at_start(disk, autojump_clock) -> None:
+    """And not by the first payment; once it can be, the start goes through. Spec: EFX-4. Fault: 39."""
+    async with _open(disk):
+        pass
+    database = open_database("/s/g.db", files=disk, holder=HOLDER, new_ledger="x")
+    ledger = Ledger(database, SMALL)
+    disk.fail("full")
+    with pytest.raises(StorageFailed):
+        ledger.probe()
+    disk.heal()
+    ledger.probe()
+    assert database.connection.execute("SELECT value FROM meta WHERE name = 'opened'").fetchall() == [(2,)]
+    database.close()
+
+
+async def test_a_clock_that_jumps_ahead_does_not_empty_the_trail(disk, autojump_clock, make) -> None:
+    """What is too old goes a few slices a round, so somebody may notice. Spec: BND-16."""
+    settings = StorageSettings(audit_segment_rows=16, tend_every_s=60.0)
+    async with _open(disk, settings=settings) as store:
+        await store.commit(*(make.audited(seq, at=0.0) for seq in range(1, 400)))
+        await trio.sleep(61)
+        assert len(await store.segments()) == 25 - SLICES_A_ROUND
+        await trio.sleep(60)
+        assert len(await store.segments()) == 25 - 2 * SLICES_A_ROUND
+
+
 class _Slow:
     """A blocking port on which each commit takes its time, or more than it may."""
 
@@ -290,8 +338,9 @@ import os, sys, trio
 sys.path[:0] = sys.argv[2:]
 import conftest as make
 from gridagent.runtime.system import system_ports
-from gridagent.storage.database import Holder
-from gridagent.storage.store import open_store
+from gridagent.storage.database import Holder, open_database
+from gridagent.storage.store import SLICES_A_ROUND, open_store
+from gridagent.storage.transactions import Ledger
 
 async def main():
     async with open_store(sys.argv[1], ports=system_ports(), holder=Holder(pid=os.getpid(), since="now")) as store:
