@@ -219,6 +219,6 @@ def draw_faults(rng: Random, *, wild: bool) -> Faults:
         stall_s=(1.0, 20.0),
         floods_per_hour=_maybe(rng, 0.0, (6.0, 20.0)),
         flood_s=(1.0, 3.0),
-        flood_per_s=_maybe(rng, 100.0, (20.0, 500.0)),
+        flood_per_s=_maybe(rng, 250.0, (20.0, 100.0)),
         flood_senders=_maybe(rng, 50, (1, 500)),
     )

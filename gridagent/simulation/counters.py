@@ -105,6 +105,8 @@ _BY_APPROVAL: Final[Mapping[str, str]] = {
 }
 _BY_SETTLEMENT: Final[Mapping[str, str]] = {"confirmed": "action_confirmed", "in_doubt": "action_in_doubt"}
 _BY_FENCED: Final[Mapping[str, str]] = {"event": "stale_generation_fenced", "result": "late_result_fenced"}
+_WORDS: Final = ("chat_heard", "im_received")
+"""What a flood consists of; objects and avatars seen again are shed at a login already."""
 _BY_FAULT: Final = (
     "disconnect",
     "disconnect_mid_action",
@@ -160,7 +162,7 @@ class Sometimes:
             name = _BY_FENCED.get(body.what)
             if name is not None:
                 self._counts[name] += body.count
-        elif body.kind == "event" and body.event is not None and body.event.event == "events_shed":
+        elif body.kind == "event" and body.event is not None and body.event.kind in _WORDS:
             self._counts["flood_shed"] += body.event.count
         elif body.kind == "generation_closed":
             name = _BY_CAUSE.get(body.cause or "")

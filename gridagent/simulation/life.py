@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final
 
+import msgspec
 import trio
 
 from gridagent.actions import SendIm
@@ -50,7 +51,10 @@ _LOOK_EVERY_S: Final = 30.0
 _ASK_EVERY_S: Final = 3.0
 _MOODS_S: Final = (5.0, 20.0, 60.0)
 _WISHES: Final = (0.0, 0.05, 0.2)
-_EVENTS_MAX: Final = (24, 64, GRID_EVENT_QUEUE_MAX, GRID_EVENT_QUEUE_MAX)
+_EVENTS_MAX: Final = (16, 64, GRID_EVENT_QUEUE_MAX, GRID_EVENT_QUEUE_MAX)
+_FLOODS_PER_HOUR: Final = 30.0
+_FLOOD_PER_S: Final = 250.0
+"""Where the buffer is short there are floods, or a flood that is shed would be a rare coincidence."""
 _VERY_HOSTILE: Final = 0.2
 
 
@@ -90,8 +94,11 @@ class Life:
         """Run the service from its start to its end, and judge what is left."""
         stage = self._stage
         before = _count_tasks()
-        self._grid.set_faults(draw_faults(stage.draw, wild=self._lasts_s > 0))
         self._grid.events_max = stage.draw.choice(_EVENTS_MAX)
+        faults = draw_faults(stage.draw, wild=self._lasts_s > 0)
+        if self._lasts_s > 0 and self._grid.events_max == _EVENTS_MAX[0]:
+            faults = msgspec.structs.replace(faults, floods_per_hour=_FLOODS_PER_HOUR, flood_per_s=_FLOOD_PER_S)
+        self._grid.set_faults(faults)
         specs = [self._spec(agent) for agent in stage.agents]
         audit = AuditTrail(stage.on_row, keep=1)
         with trio.CancelScope() as patience:

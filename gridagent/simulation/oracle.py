@@ -438,6 +438,11 @@ class Account:
         if handler is not None:
             handler(self, seen, body)
 
+    def on_plain_event(self) -> None:
+        """Judge an observed event of which nothing matters but that it was seen."""
+        if self._link not in _CONNECTED:
+            self.breach("no event without a connection", f"seen while the link was {self._link}")
+
     def on_lag(self) -> None:
         """The subscriber that reads at once has lost something: what is counted is not exact any more."""
         self._lossless = False
@@ -463,8 +468,7 @@ class Account:
 
     def _said_event(self, seen: ObservationView, body: BodyView) -> None:
         event = body.event
-        if self._link not in _CONNECTED:
-            self.breach("no event without a connection", f"seen while the link was {self._link}")
+        self.on_plain_event()
         if event is None or not event.text.startswith("canary "):
             return
         self._oracle.checked += 1

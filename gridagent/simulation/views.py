@@ -41,6 +41,8 @@ class EventView(msgspec.Struct, kw_only=True, gc=False):
 
     event: str
     text: str = ""
+    kind: str = ""
+    """Class of what was shed."""
     count: int = 0
 
 

@@ -14,7 +14,18 @@ from typing import Final
 import msgspec
 import trio
 
-from gridagent.observations import Observation
+from gridagent.events import AlertShown, EventsShed
+from gridagent.observations import (
+    ActionSettled,
+    ApprovalOpened,
+    ControlAnswered,
+    EventSeen,
+    GenerationClosed,
+    LinkStateChanged,
+    Observation,
+    ObservationBody,
+    WorkFenced,
+)
 from gridagent.runtime.broadcast import Subscription
 from gridagent.runtime.channels import Lagged
 from gridagent.service.api import SessionHandle
@@ -26,6 +37,21 @@ from gridagent.simulation.views import decode_observation
 __all__ = ("Numbering", "check_queues", "watch_at_once", "watch_slowly")
 
 _encode: Final = msgspec.json.Encoder().encode
+_READ: Final = (
+    ActionSettled,
+    ApprovalOpened,
+    ControlAnswered,
+    EventSeen,
+    GenerationClosed,
+    LinkStateChanged,
+    WorkFenced,
+)
+"""What somebody here has a question about; the others are only numbered."""
+
+
+def _is_plain(body: ObservationBody) -> bool:
+    """Tell whether it is an event about which only its being seen matters; most observations are."""
+    return isinstance(body, EventSeen) and not isinstance(body.event, AlertShown | EventsShed)
 
 
 class Numbering:
@@ -72,6 +98,11 @@ async def watch_at_once(
                         account.on_lag()
                         continue
                     numbering.read(item.seq)
+                    if _is_plain(item.body):
+                        account.on_plain_event()
+                        continue
+                    if not isinstance(item.body, _READ):
+                        continue
                     seen = decode_observation(_encode(item))
                     account.on_observed(seen)
                     sometimes.body(seen.body)

@@ -51,7 +51,7 @@ def test_rows_without_a_counter_change_nothing() -> None:
     [
         (BodyView(kind="fenced", what="event", count=7), "stale_generation_fenced", 7),
         (BodyView(kind="fenced", what="result"), "late_result_fenced", 1),
-        (BodyView(kind="event", event=EventView(event="events_shed", count=3)), "flood_shed", 3),
+        (BodyView(kind="event", event=EventView(event="events_shed", kind="im_received", count=3)), "flood_shed", 3),
         (BodyView(kind="generation_closed", cause="kicked"), "kicked", 1),
         (BodyView(kind="generation_closed", cause="region_restart"), "region_restart", 1),
         (BodyView(kind="outcome", outcome=OutcomeView(outcome="refused")), "action_refused", 1),
@@ -70,6 +70,7 @@ def test_observations_without_a_counter_change_nothing() -> None:
     counts = Sometimes()
     for body in (
         BodyView(kind="event", event=EventView(event="chat_heard")),
+        BodyView(kind="event", event=EventView(event="events_shed", kind="avatar_seen", count=3)),
         BodyView(kind="outcome", outcome=OutcomeView(outcome="confirmed")),
         BodyView(kind="generation_closed", cause="requested"),
         BodyView(kind="fenced", what="turn"),

@@ -8,10 +8,10 @@ import pytest
 import trio
 
 from gridagent.controls import Connect
-from gridagent.events import AlertShown
+from gridagent.events import AlertShown, GroupImSeen
 from gridagent.grid.puppet import Puppet
 from gridagent.mind import QuietMind
-from gridagent.observations import AgentState, EventSeen, Observation
+from gridagent.observations import AgentState, EventSeen, HoldChanged, LinkState, LinkStateChanged, Observation
 from gridagent.policy import Policy
 from gridagent.runtime.broadcast import Broadcast
 from gridagent.runtime.deterministic import simulated_ports
@@ -80,6 +80,27 @@ async def test_the_quick_one_hands_everything_on_and_the_slow_one_lags(autojump_
     assert set(listener.kinds) == {"event"}
     assert 5 + 8 <= len(listener.kinds) < 29
     assert counts.snapshot()["subscriber_lagged"] > 0
+
+
+async def test_what_nobody_asks_about_is_only_numbered(autojump_clock) -> None:
+    """Plain events are judged by their being seen, other words not at all; gaps show all the same. Spec: SUP-5."""
+    one, counts, listener = account(), Sometimes(), Listener()
+    broadcast: Broadcast[Observation] = Broadcast()
+    bodies = (
+        LinkStateChanged(state=LinkState.ONLINE, was=LinkState.CONNECTING),
+        EventSeen(event=GroupImSeen(group="g")),
+        HoldChanged(held=True),
+        LinkStateChanged(state=LinkState.BACKOFF, was=LinkState.ONLINE),
+        EventSeen(event=GroupImSeen(group="g")),
+    )
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(watch_at_once, broadcast.subscribe(64, "quick"), one, counts, listener)
+        for seq, body in enumerate(bodies, 1):
+            broadcast.publish(Observation(seq=seq, avatar="a", generation=1, at=0.0, body=body))
+        broadcast.publish(Observation(seq=9, avatar="a", generation=1, at=0.0, body=bodies[2]))
+        broadcast.close()
+    assert listener.kinds == ["link_state", "link_state"]
+    assert rules(one) == ["no event without a connection", "observations without an unannounced gap"]
 
 
 @pytest.mark.parametrize("full", [False, True])
