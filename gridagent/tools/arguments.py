@@ -46,11 +46,15 @@ _EMPTY: Final = Arguments({}, b"{}")
 def parse_arguments(raw: str) -> Arguments | ResultCode:
     """Read what a model wrote.
 
-    Bounds: `ARGUMENTS_MAX_BYTES` of UTF-8, `DEPTH_MAX` objects and lists within each other.
+    Bounds: `ARGUMENTS_MAX_BYTES` of UTF-8, as written and in canonical form; `DEPTH_MAX` objects and lists within
+    each other.
     """
     value = read_json(raw, max_bytes=ARGUMENTS_MAX_BYTES, depth_max=DEPTH_MAX)
     if isinstance(value, JsonProblem):
         return _EMPTY if value is JsonProblem.NOT_JSON and not raw.strip(" \t\r\n") else _CODES[value]
     if not isinstance(value, dict):
         return ResultCode.MALFORMED_ARGUMENTS
-    return Arguments(value, canonical(value))
+    written = canonical(value)
+    if len(written) > ARGUMENTS_MAX_BYTES:  # a number may take more room than it was written in
+        return ResultCode.ARGUMENTS_TOO_LARGE
+    return Arguments(value, written)

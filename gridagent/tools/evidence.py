@@ -17,6 +17,7 @@ from msgspec import Meta
 
 from gridagent.ids import UUID_PATTERN
 from gridagent.limits import Bounded, Label
+from gridagent.tools.arguments import ARGUMENTS_MAX_BYTES
 from gridagent.tools.descriptor import Delivery
 from gridagent.tools.envelope import RESULT_MAX_BYTES
 from gridagent.tools.scheduler import Settled
@@ -32,7 +33,7 @@ class Evidence(Bounded, frozen=True, kw_only=True):
 
     tool: Label
     """Canonical name; of an act, the name of its action."""
-    arguments: Annotated[bytes, Meta(max_length=2 * 64 * 1024)]
+    arguments: Annotated[bytes, Meta(max_length=ARGUMENTS_MAX_BYTES)]
     """Canonical JSON."""
     data: Annotated[bytes, Meta(max_length=RESULT_MAX_BYTES)]
     subjects: Annotated[tuple[Label, ...], Meta(max_length=SUBJECTS_MAX)]

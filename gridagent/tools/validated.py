@@ -31,8 +31,8 @@ class ValidatedToolCall(Bounded, frozen=True, kw_only=True):
 
     call_id: Label
     tool: Tool
-    arguments: Annotated[bytes, Meta(max_length=ARGUMENTS_MAX_BYTES * 2)]
-    """Canonical JSON; a number may take more room in it than in what was written."""
+    arguments: Annotated[bytes, Meta(max_length=ARGUMENTS_MAX_BYTES)]
+    """Canonical JSON."""
     key: Label
     """Hash of tool and arguments: the same call has the same key."""
     work: Work

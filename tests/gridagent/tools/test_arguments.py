@@ -33,6 +33,7 @@ def test_nothing_written_is_an_empty_object(raw: str) -> None:
         ('{"t":"\\ud800"}', ResultCode.BAD_TEXT),
         ('{"t":"\\u0000"}', ResultCode.BAD_TEXT),
         ('{"t":' * 17 + "1" + "}" * 17, ResultCode.ARGUMENTS_TOO_LARGE),
+        ('{"t":[' + "1e15," * 12_000 + "0]}", ResultCode.ARGUMENTS_TOO_LARGE),
         ('{"t":"' + "a" * ARGUMENTS_MAX_BYTES + '"}', ResultCode.ARGUMENTS_TOO_LARGE),
     ],
 )

@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 
 from gridagent.actions import Position
 from gridagent.events import AvatarView, ObjectView, Posture
+from gridagent.language import AssistantTurn, LlmRequest, ToolCall, UserTurn
+from gridagent.llm.offline.reading import read_request
 from gridagent.session.surroundings import Whereabouts
 from gridagent.tools.catalogue import CATALOGUE
+from gridagent.tools.codes import ResultCode
 from gridagent.tools.descriptor import Port
-from gridagent.tools.envelope import RESULT_MAX_BYTES
+from gridagent.tools.envelope import RESULT_MAX_BYTES, ToolResult
 from gridagent.tools.look import (
     _ANSWERS,
     CheckBalance,
@@ -140,6 +143,18 @@ def test_every_question_to_the_view_is_answered_here() -> None:
     assert set(_ANSWERS) == {native.kind for native in CATALOGUE if native.tool.port is Port.VIEW}
     with pytest.raises(KeyError):
         look(FindRegion(region="Plaza"), View())
+
+
+def test_the_built_in_model_understands_a_look() -> None:
+    """Who and what a result shows is read as people and things. Spec: MND-13."""
+    seen = look(LookAround(), View(avatars=[avatar(1, "Ann")], objects=[thing(3)]))
+    result = ToolResult(call_id="c", name="look_around", code=ResultCode.DONE, data=msgspec.json.encode(seen))
+    asked = ToolCall(id="c", name="look_around", arguments="{}")
+    turns = (UserTurn(text="who is here?"), AssistantTurn(tool_calls=(asked,)), result.as_turn())
+    reading = read_request(LlmRequest(turns=turns))
+    assert [(each.id, each.name) for each in reading.people()] == [(uuid(1), "Ann")]
+    assert [(each.id, each.name) for each in reading.things()] == [(uuid(3), "Bench")]
+    assert reading.facts["region"] == "Plaza"
 
 
 def test_a_session_is_a_view() -> None:

@@ -14,7 +14,8 @@ from gridagent.actions import ACTIONS, Capability, EffectClass, Resource
 from gridagent.authority import Origin, Role
 from gridagent.config.policy import PolicySection
 from gridagent.events import GridProfile
-from gridagent.language import ToolCall
+from gridagent.language import LlmRequest, ToolCall, UserTurn
+from gridagent.llm.offline.toolbox import Purpose, Toolbox
 from gridagent.policy import Policy
 from gridagent.tools import Access, Registry, ResultCode, TurnMode, ValidatedToolCall
 from gridagent.tools.catalogue import CATALOGUE, FAMILIES, NOT_TOOLS
@@ -159,6 +160,17 @@ def test_a_model_cannot_speak_on_a_command_channel() -> None:
     assert validate(asked, EVERYTHING).code is ResultCode.INVALID_ARGUMENTS
     said = validate(ToolCall(id="c", name="say", arguments='{"text":"open"}'), EVERYTHING)
     assert said.work.action.chat_channel == 0
+
+
+@pytest.mark.parametrize("purpose", Purpose)
+def test_the_built_in_model_finds_its_tools(purpose: Purpose) -> None:
+    """Each thing the offline model can do has a tool here, and the call it writes is a good one. Spec: MND-13."""
+    who, here = "00000000-0000-4000-8000-00000000000a", {"x": 1.0, "y": 2.0, "z": 3.0}
+    known = {"person": who, "thing": who, "position": here, "amount": 5, "text": "waves."}
+    request = LlmRequest(turns=(UserTurn(text="x"),), tools=EVERYTHING.shown())
+    asked = Toolbox(request).call(purpose, known)
+    assert asked is not None
+    assert isinstance(validate(asked, EVERYTHING), ValidatedToolCall)
 
 
 def test_a_question_is_a_value_too() -> None:
