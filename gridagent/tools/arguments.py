@@ -21,6 +21,8 @@ __all__ = ("ARGUMENTS_MAX_BYTES", "Arguments", "parse_arguments")
 
 ARGUMENTS_MAX_BYTES: Final = MESSAGE_MAX_BYTES
 DEPTH_MAX: Final = 16
+VALUES_MAX: Final = 4_096
+"""Values and keys; with the size of a schema, what bounds the time that checking takes."""
 
 _CODES: Final[dict[JsonProblem, ResultCode]] = {
     JsonProblem.TOO_LARGE: ResultCode.ARGUMENTS_TOO_LARGE,
@@ -47,9 +49,9 @@ def parse_arguments(raw: str) -> Arguments | ResultCode:
     """Read what a model wrote.
 
     Bounds: `ARGUMENTS_MAX_BYTES` of UTF-8, as written and in canonical form; `DEPTH_MAX` objects and lists within
-    each other.
+    each other; `VALUES_MAX` values and keys.
     """
-    value = read_json(raw, max_bytes=ARGUMENTS_MAX_BYTES, depth_max=DEPTH_MAX)
+    value = read_json(raw, max_bytes=ARGUMENTS_MAX_BYTES, depth_max=DEPTH_MAX, values_max=VALUES_MAX)
     if isinstance(value, JsonProblem):
         return _EMPTY if value is JsonProblem.NOT_JSON and not raw.strip(" \t\r\n") else _CODES[value]
     if not isinstance(value, dict):

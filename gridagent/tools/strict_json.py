@@ -47,15 +47,16 @@ class JsonProblem(StrEnum):
     """Half a surrogate pair, bytes that are no UTF-8, or a zero character."""
 
 
-def read_json(text: str | bytes, *, max_bytes: int, depth_max: int = DEPTH_MAX) -> Json | JsonProblem:  # noqa: PLR0911 - one return a reason
+def read_json(  # noqa: PLR0911 - one return a reason
+    text: str | bytes, *, max_bytes: int, depth_max: int = DEPTH_MAX, values_max: int = VALUES_MAX
+) -> Json | JsonProblem:
     """Read one JSON value.
 
     Args:
         text: as it came.
         max_bytes: UTF-8 bytes that are looked at; a longer text is refused unread.
         depth_max: objects and lists within each other.
-
-    Bounds: `VALUES_MAX` values.
+        values_max: values of all kinds, keys among them.
     """
     if len(text) > max_bytes:
         return JsonProblem.TOO_LARGE
@@ -74,7 +75,7 @@ def read_json(text: str | bytes, *, max_bytes: int, depth_max: int = DEPTH_MAX) 
         return JsonProblem.TOO_DEEP
     except (msgspec.DecodeError, ValueError):
         return _why_not(data)
-    keys = _measure(value, depth_max)
+    keys = _measure(value, depth_max, values_max)
     if isinstance(keys, JsonProblem):
         return keys
     # A colon outside of a text stands behind exactly one key, so there are as many colons as keys, or one was lost.
@@ -112,14 +113,14 @@ def _is_json_but_for_numbers(text: str) -> bool:
     return _LONE_SURROGATE.search(text) is None
 
 
-def _measure(value: Json, depth_max: int) -> int | JsonProblem:
+def _measure(value: Json, depth_max: int, values_max: int) -> int | JsonProblem:
     """Count the keys of all objects, or say what is over a cap."""
     keys = values = 0
     level: list[Json] = [value]
     depth = 0
     while level:
         values += len(level)
-        if values > VALUES_MAX:
+        if values > values_max:
             return JsonProblem.TOO_LARGE
         below: list[Json] = []
         for each in level:

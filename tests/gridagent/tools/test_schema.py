@@ -139,6 +139,15 @@ def test_a_pattern_is_matched_in_linear_time() -> None:
     assert validator.problem({"x": "a" * 50_000 + "b"}) == "properties/x/pattern"
 
 
+def test_a_misfit_is_found_as_quickly_in_a_wide_schema() -> None:
+    """The first misfit ends the check, however many alternatives and values there are. Spec: POL-9."""
+    wide = raw(properties={"a": {"items": {"anyOf": [{"const": each} for each in range(1_000)]}}})
+    validator = compiled(wide, closed=False)
+    assert isinstance(validator, Validator)
+    assert validator.problem({"a": list(range(1_000, 5_000))}) == "properties/a/items/anyOf"
+    assert validator.problem({"a": [999] * 4_000}) is None
+
+
 def test_a_schema_of_a_struct_says_every_field_and_no_more() -> None:
     """A field without a description, a description without a field, and leaving out a needed one are mistakes."""
     for says, left_out in (
