@@ -12,7 +12,8 @@ import msgspec
 from msgspec import Meta
 
 from gridagent.actions import Action
-from gridagent.ids import ApprovalId, AvatarId
+from gridagent.authority import Principal
+from gridagent.ids import ApprovalId, AvatarId, GrantId
 from gridagent.limits import Bounded, ChatText, Label, ShortText
 
 __all__ = ("CONTROLS", "Control", "ControlReply", "control_name")
@@ -91,6 +92,28 @@ class SettleEffect(_Control, frozen=True, kw_only=True, tag="settle_effect"):
     note: ShortText = ""
 
 
+class GiveGrant(_Control, frozen=True, kw_only=True, tag="give_grant"):
+    """Allow something to recur without being asked for again (Spec: POL-8)."""
+
+    principal: Principal
+    """On whose behalf the schedule acts."""
+    actions: Annotated[tuple[Action, ...], Meta(min_length=1, max_length=32)]
+    """Each exact action it allows, all of one verb."""
+    times: Annotated[int, Meta(ge=1, le=10_000)]
+    """At most so many uses within any ``window_s`` seconds."""
+    window_s: Annotated[int, Meta(ge=1, le=31_622_400)]
+    starts_in_s: Annotated[float, Meta(ge=0.0, le=31_622_400.0)] = 0.0
+    """When it begins to count, from now on."""
+    valid_s: Annotated[float, Meta(gt=0.0, le=31_622_400.0)]
+    """How long it counts then, in seconds; a year at the most."""
+
+
+class RevokeGrant(_Control, frozen=True, kw_only=True, tag="revoke_grant"):
+    """Take a schedule grant back: from now on it admits nothing."""
+
+    grant_id: GrantId
+
+
 class ReloadConfig(_Control, frozen=True, kw_only=True, tag="reload"):
     """Take over what may change live; what may not is refused by name."""
 
@@ -112,6 +135,8 @@ Control: TypeAlias = (
     | ForgetAvatar
     | AnswerApproval
     | SettleEffect
+    | GiveGrant
+    | RevokeGrant
     | ReloadConfig
 )
 """Any control."""

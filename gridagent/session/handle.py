@@ -10,9 +10,10 @@ from contextlib import AbstractContextManager
 
 import trio
 
+from gridagent.actions import Action
 from gridagent.controls import Control, ControlReply, ShutDown
 from gridagent.errors import ResourceClosed
-from gridagent.ids import AvatarKey
+from gridagent.ids import AvatarKey, EffectKey
 from gridagent.observations import AgentState, LinkState, Observation
 from gridagent.runtime.broadcast import Subscription
 from gridagent.session.actor import ControlMail, Session
@@ -68,6 +69,10 @@ class SessionHandle:
     def status(self) -> SessionStatus:
         """Return the avatar's status now; works in every state."""
         return self._session.status()
+
+    def action_in_doubt(self, effect: EffectKey) -> Action | None:
+        """Return the action of an effect that is in doubt; None for any other."""
+        return self._session.core.gateway.action_in_doubt(effect)
 
     async def look(self) -> Look:
         """Return what the avatar sees; while it is not in the world, wait for that.

@@ -21,12 +21,14 @@ from gridagent.controls import (
     Disconnect,
     ForceReconnect,
     ForgetAvatar,
+    GiveGrant,
     Hold,
     Pause,
     Release,
     ReloadConfig,
     RequestAction,
     Resume,
+    RevokeGrant,
     SayAsOperator,
     SettleEffect,
     ShutDown,
@@ -38,6 +40,8 @@ from gridagent.events import DisconnectCause
 from gridagent.ids import EffectKey
 from gridagent.observations import AgentState, ApprovalClosed, ControlAnswered, HoldChanged, LinkState
 from gridagent.policy import Authorized, Decision, Denied, NeedsApproval, Policy
+from gridagent.policy.decisions import GrantAnswer, GrantCode
+from gridagent.policy.grants import GrantTerms
 from gridagent.session.core import SessionCore
 from gridagent.session.effects import CancelWork, Halt
 from gridagent.session.lifecycle import AGENT, AgentInput, LinkInput
@@ -209,6 +213,35 @@ def _settle(core: SessionCore, control: SettleEffect) -> ControlReply:
     return _ok(core)
 
 
+def _give_grant(core: SessionCore, control: GiveGrant) -> ControlReply:
+    begins = core.now.wall + control.starts_in_s
+    terms = GrantTerms(
+        principal=control.principal,
+        actions=control.actions,
+        times=control.times,
+        window_s=control.window_s,
+        valid_from=begins,
+        valid_until=begins + control.valid_s,
+    )
+    answer = core.gateway.grants.give(terms, by=_OPERATOR, via=Origin.OPERATOR_CONSOLE, now=core.now)
+    if answer.code is GrantCode.GIVEN:
+        return _ok(core, f"grant {answer.grant_id}")
+    return _no(core, answer.code.value, _why_no_grant(answer))
+
+
+def _why_no_grant(answer: GrantAnswer) -> str:
+    if answer.denied is not None:
+        return f"the policy does not permit it ({answer.denied.code.value}, rule {answer.denied.rule})"
+    return answer.problem or "there are as many usable grants as there may be; revoke one first"
+
+
+def _revoke_grant(core: SessionCore, control: RevokeGrant) -> ControlReply:
+    answer = core.gateway.grants.revoke(control.grant_id, by=_OPERATOR, via=Origin.OPERATOR_CONSOLE, now=core.now)
+    if answer.code is GrantCode.REVOKED:
+        return _ok(core, "it admits nothing any more; what it led to already goes on")
+    return _no(core, answer.code.value, f"grant {control.grant_id} cannot be taken back: {answer.code.value}")
+
+
 def _reload(core: SessionCore, control: ReloadConfig, reload: Reloader | None) -> ControlReply:
     if reload is None:
         return _no(core, "not_reloadable", "this service was not started from a configuration file")
@@ -242,5 +275,7 @@ ORDERS: Final[dict[type[Control], Callable[..., ControlReply]]] = {
     ForgetAvatar: _forget,
     AnswerApproval: _answer_approval,
     SettleEffect: _settle,
+    GiveGrant: _give_grant,
+    RevokeGrant: _revoke_grant,
 }
 """One row a control; `ReloadConfig` needs the reloader and has its own branch. A test holds it total."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
+import msgspec
 import trio
 
 from gridagent.config.secrets import SecretStr
@@ -22,12 +23,19 @@ from gridagent.fronts.control.words import (
     PROTOCOL_VERSION,
     Answered,
     ApprovalRow,
+    AuditChecked,
     AuditRow,
+    BackUp,
+    CheckAudit,
     Done,
+    DoubtRow,
     Ended,
+    ExportAudit,
+    FileWritten,
     Hello,
     HoldAll,
     ListApprovals,
+    ListDoubts,
     Missed,
     Observe,
     Observed,
@@ -35,9 +43,12 @@ from gridagent.fronts.control.words import (
     Refused,
     Reply,
     Request,
+    SearchAudit,
     SendControl,
     ShowStatus,
+    ShowStorage,
     StatusRow,
+    StorageRow,
     TailAudit,
     Welcome,
 )
@@ -54,6 +65,9 @@ _CHUNK_BYTES: Final = 64 * 1024
 
 StreamItem: TypeAlias = StatusRow | Observed | Missed | Omitted | Ended | Refused
 """What comes of observing."""
+
+
+R = TypeVar("R", bound=Reply)
 
 
 class NotRunning(OperatorError):
@@ -117,6 +131,32 @@ class ControlClient:
         rows = await self._rows(TailAudit(id=self._next_number(), avatar=avatar, most=most))
         return tuple(row for row in rows if isinstance(row, AuditRow))
 
+    async def in_doubt(self, avatar: AvatarKey | None = None) -> tuple[DoubtRow, ...]:
+        """Return every effect of which nobody knows whether it happened."""
+        rows = await self._rows(ListDoubts(id=self._next_number(), avatar=avatar))
+        return tuple(row for row in rows if isinstance(row, DoubtRow))
+
+    async def search_audit(self, wanted: SearchAudit) -> tuple[AuditRow, ...]:
+        """Return one page of the stored audit trail, the oldest first."""
+        rows = await self._rows(msgspec.structs.replace(wanted, id=self._next_number()))
+        return tuple(row for row in rows if isinstance(row, AuditRow))
+
+    async def verify_audit(self) -> AuditChecked:
+        """Have the whole audit trail checked; takes as long as it takes."""
+        return await self._one(CheckAudit(id=self._next_number()), AuditChecked)
+
+    async def export_audit(self, file: str) -> FileWritten:
+        """Have the audit trail written to a new file; takes as long as it takes."""
+        return await self._one(ExportAudit(id=self._next_number(), file=file), FileWritten)
+
+    async def back_up(self, file: str) -> FileWritten:
+        """Have the database copied to a new file; takes as long as it takes."""
+        return await self._one(BackUp(id=self._next_number(), file=file), FileWritten)
+
+    async def storage(self, *, retry: bool = False) -> StorageRow:
+        """Return how storage is; first try to leave safe mode, if that is wished."""
+        return await self._one(ShowStorage(id=self._next_number(), retry=retry), StorageRow)
+
     async def control(self, control: Control, avatar: AvatarKey | None = None) -> tuple[AvatarKey, ControlReply]:
         """Send one control; returns who answered, and what.
 
@@ -167,6 +207,13 @@ class ControlClient:
         while not isinstance(reply := self._checked(await self._reply()), Done):
             rows.append(reply)
         return rows
+
+    async def _one(self, request: Request, kind: type[R]) -> R:
+        await self._ask(request)
+        reply = self._checked(await self._reply(patient=True))
+        if not isinstance(reply, kind):
+            raise RemoteProtocolError("the service answered a question with something else")
+        return reply
 
     @staticmethod
     def _checked(reply: Reply) -> Reply:

@@ -12,7 +12,7 @@ connection, however many strangers hold one.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Final, TypeAlias
@@ -23,7 +23,8 @@ import trio
 
 from gridagent.config.secrets import SecretStr
 from gridagent.controls import Control, ControlReply, Hold
-from gridagent.errors import OperatorError, ResourceBusy, ResourceClosed
+from gridagent.errors import GridAgentError, OperatorError, ResourceBusy, ResourceClosed
+from gridagent.fronts.control.archive import Archive, list_doubts
 from gridagent.fronts.control.conversation import ControlConversation, Farewell
 from gridagent.fronts.control.frames import encode_reply
 from gridagent.fronts.control.limits import ControlLimits
@@ -31,18 +32,25 @@ from gridagent.fronts.control.words import (
     Answered,
     ApprovalRow,
     AuditRow,
+    BackUp,
+    CheckAudit,
     Done,
+    DoubtRow,
     Ended,
+    ExportAudit,
     HoldAll,
     ListApprovals,
+    ListDoubts,
     Missed,
     Observe,
     Observed,
     Refused,
     Reply,
     Request,
+    SearchAudit,
     SendControl,
     ShowStatus,
+    ShowStorage,
     StatusRow,
     TailAudit,
     Welcome,
@@ -55,6 +63,7 @@ from gridagent.service.api import Lagged, Service, SessionHandle, SessionStatus
 
 __all__ = ("ControlServer", "ControlStatistics", "serve_control")
 
+StorageRequest: TypeAlias = SearchAudit | CheckAudit | ExportAudit | BackUp | ShowStorage
 LogError: TypeAlias = Callable[[str, BaseException], None]
 
 _CHUNK_BYTES: Final = 16 * 1024
@@ -64,6 +73,7 @@ _LISTED: Final = 8
 _SPARE: Final = 8
 """Connections beyond the limit that are accepted to be told so."""
 
+_NO_STORAGE: Final = "this service keeps effects in memory only; start it with a configuration file"
 _STOPPED: Final = ControlReply(accepted=False, code="stopped", message="the avatar has stopped; start it again first")
 _SLOW: Final = ControlReply(
     accepted=False, code="slow", message="no answer in time; it may still be carried out: look at the status"
@@ -147,6 +157,7 @@ class ControlServer:
         instance: of this run, as the endpoint file tells it.
         limits: sizes, rates and times.
         log_error: takes a stable code and the error of a connection that ended by a fault of our own.
+        archive: storage; None when effects are kept in memory only.
     """
 
     def __init__(
@@ -158,11 +169,13 @@ class ControlServer:
         instance: str,
         limits: ControlLimits | None = None,
         log_error: LogError | None = None,
+        archive: Archive | None = None,
     ) -> None:
         self.statistics = ControlStatistics()
         self.limits = ControlLimits() if limits is None else limits
         self._service = service
         self._log_error = log_error
+        self._archive = archive
         self._token = token
         self._version = version
         self._instance = instance
@@ -254,7 +267,7 @@ class ControlServer:
 
     # --- requests ---------------------------------------------------------------------------------
 
-    async def _perform(self, request: Request) -> list[Reply]:
+    async def _perform(self, request: Request) -> list[Reply]:  # noqa: PLR0911 - one branch a request
         try:
             match request:
                 case ShowStatus():
@@ -271,8 +284,12 @@ class ControlServer:
                     handle = self._service.avatar(request.avatar)
                     answer = await self._control(handle, request.control)
                     return [Answered(id=request.id, avatar=handle.key, answer=answer)]
+                case ListDoubts():
+                    return _rows(request.id, list(await self._doubts(request)))
                 case Observe():
                     raise AssertionError("a stream is no request with an end")
+                case _:
+                    return await self._archived(request)
         except OperatorError as error:
             return [Refused(id=request.id, code="unknown_avatar", message=clip(str(error), 256))]
 
@@ -286,6 +303,21 @@ class ControlServer:
             AuditRow(id=request.id, avatar=key, record=msgspec.Raw(msgspec.json.encode(record)))
             for key, record in records[-request.most :]
         ]
+
+    async def _doubts(self, request: ListDoubts) -> list[DoubtRow]:
+        keys = self._service.avatars if request.avatar is None else (request.avatar,)
+        return await list_doubts([self._service.avatar(key) for key in keys], self._archive, number=request.id)
+
+    async def _archived(self, request: StorageRequest) -> list[Reply]:
+        """Answer what only storage can; whatever it cannot do is a refusal, and the connection goes on."""
+        if self._archive is None:
+            return [Refused(id=request.id, code="no_storage", message=_NO_STORAGE)]
+        try:
+            rows = await _ask(self._archive, request)
+        except GridAgentError as error:
+            return [Refused(id=request.id, code=clip(error.code, 64), message=clip(str(error), 256))]
+        stamped: list[Reply] = [msgspec.structs.replace(row, id=request.id) for row in rows]
+        return _rows(request.id, stamped) if isinstance(request, SearchAudit) else stamped
 
     async def _control(self, handle: SessionHandle, control: Control) -> ControlReply:
         with trio.move_on_after(self.limits.control_timeout_s):
@@ -356,6 +388,20 @@ class ControlServer:
             await connection.send([Refused(id=number, code="too_many_observers", message=clip(str(error), 256))])
         except (trio.EndOfChannel, ResourceClosed):
             await connection.send([Ended(id=number, avatar=handle.key)])
+
+
+async def _ask(archive: Archive, request: StorageRequest) -> Sequence[Reply]:
+    match request:
+        case SearchAudit():
+            return await archive.search(request)
+        case CheckAudit():
+            return [await archive.verify()]
+        case ExportAudit():
+            return [await archive.export(request.file)]
+        case BackUp():
+            return [await archive.back_up(request.file)]
+        case ShowStorage():
+            return [await archive.retry() if request.retry else archive.state()]
 
 
 def _seen(number: int, key: AvatarKey, item: Observation | Lagged) -> Reply:

@@ -14,9 +14,10 @@ import msgspec
 from msgspec import Meta
 
 from gridagent.controls import Control, ControlReply
-from gridagent.ids import ApprovalId, AvatarKey
+from gridagent.ids import ApprovalId, AvatarKey, EffectKey
 from gridagent.limits import AUDIT_RECORDS_IN_MEMORY_MAX, Bounded, Label, ShortText
 from gridagent.observations import Observation
+from gridagent.policy.audit import AuditKind
 from gridagent.service.api import SessionStatus
 
 __all__ = (
@@ -25,12 +26,19 @@ __all__ = (
     "REQUESTS",
     "Answered",
     "ApprovalRow",
+    "AuditChecked",
     "AuditRow",
+    "BackUp",
+    "CheckAudit",
     "Done",
+    "DoubtRow",
     "Ended",
+    "ExportAudit",
+    "FileWritten",
     "Hello",
     "HoldAll",
     "ListApprovals",
+    "ListDoubts",
     "Missed",
     "Observe",
     "Observed",
@@ -38,16 +46,23 @@ __all__ = (
     "Refused",
     "Reply",
     "Request",
+    "SearchAudit",
     "SendControl",
     "ShowStatus",
+    "ShowStorage",
     "StatusRow",
+    "StorageRow",
     "TailAudit",
     "Welcome",
 )
 
 PROTOCOL_VERSION: Final = 1
 TOKEN_MAX_CHARACTERS: Final = 128
+AUDIT_PAGE_MAX: Final = 500
+"""Records of one search; a client asks for the next page behind the last one."""
 
+FilePath: TypeAlias = Annotated[str, Meta(min_length=1, max_length=4_096)]
+"""Absolute."""
 RequestId: TypeAlias = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
@@ -107,7 +122,65 @@ class TailAudit(_Request, frozen=True, kw_only=True, tag="audit"):
     most: Annotated[int, Meta(ge=1, le=AUDIT_RECORDS_IN_MEMORY_MAX)] = 20
 
 
-Request: TypeAlias = ShowStatus | SendControl | HoldAll | Observe | ListApprovals | TailAudit
+class SearchAudit(_Request, frozen=True, kw_only=True, tag="audit_search"):
+    """One page of the stored audit trail, oldest first: an `AuditRow` each, then `Done`."""
+
+    avatar: AvatarKey | None = None
+    """None means all."""
+    since: float | None = None
+    """Wall clock, in seconds; this moment included."""
+    until: float | None = None
+    """This moment excluded."""
+    kind: AuditKind | None = None
+    after: tuple[float, int] | None = None
+    """Go on behind this record: ``at`` and ``row`` of the last one of the page before."""
+    most: Annotated[int, Meta(ge=1, le=AUDIT_PAGE_MAX)] = AUDIT_PAGE_MAX
+
+
+class CheckAudit(_Request, frozen=True, kw_only=True, tag="audit_verify"):
+    """Check the whole audit trail; `AuditChecked`, as late as it takes."""
+
+
+class ExportAudit(_Request, frozen=True, kw_only=True, tag="audit_export"):
+    """Write the audit trail to a new file; `FileWritten`, as late as it takes."""
+
+    file: FilePath
+
+
+class BackUp(_Request, frozen=True, kw_only=True, tag="backup"):
+    """Copy the database to a new file; `FileWritten`, as late as it takes."""
+
+    file: FilePath
+
+
+class ListDoubts(_Request, frozen=True, kw_only=True, tag="in_doubt"):
+    """Every effect of which nobody knows whether it happened: a `DoubtRow` each, then `Done` (Spec: EFX-2)."""
+
+    avatar: AvatarKey | None = None
+    """None means all."""
+
+
+class ShowStorage(_Request, frozen=True, kw_only=True, tag="storage"):
+    """How storage is; `StorageRow`."""
+
+    retry: bool = False
+    """First try to leave safe mode (Spec: EFX-4)."""
+
+
+Request: TypeAlias = (
+    ShowStatus
+    | SendControl
+    | HoldAll
+    | Observe
+    | ListApprovals
+    | TailAudit
+    | SearchAudit
+    | CheckAudit
+    | ExportAudit
+    | BackUp
+    | ListDoubts
+    | ShowStorage
+)
 """Any request after `Hello`."""
 REQUESTS: Final[tuple[type[Request], ...]] = Request.__args__
 
@@ -164,6 +237,63 @@ class AuditRow(_Reply, frozen=True, kw_only=True, tag="audit"):
 
     avatar: AvatarKey
     record: msgspec.Raw
+    run: int | None = None
+    """Which start of the avatar it belongs to; None of a record that was not stored."""
+    row: int | None = None
+    """Its number in the stored trail."""
+
+
+class AuditChecked(_Reply, frozen=True, kw_only=True, tag="audit_checked"):
+    """What a check of the whole audit trail found."""
+
+    segments: int
+    rows: int
+    missing: int
+    """Records that were never stored: in safe mode, or by a crash."""
+    head: Label
+    """Digest of the newest segment, in hex: keep it elsewhere to prove later that nothing was rewritten."""
+    problem: ShortText = ""
+    """What does not fit, and where; empty when all does."""
+
+
+class FileWritten(_Reply, frozen=True, kw_only=True, tag="file_written"):
+    """A file was written whole."""
+
+    file: FilePath
+    bytes: int
+    effects: int | None = None
+    """Effects in it; of a backup."""
+    audit_rows: int | None = None
+    """Audit records in it."""
+
+
+class DoubtRow(_Reply, frozen=True, kw_only=True, tag="doubt"):
+    """One effect of which nobody knows whether it happened."""
+
+    avatar: AvatarKey
+    effect: EffectKey
+    action: Label
+    summary: ShortText
+    """The exact arguments in one line."""
+    since: float | None = None
+    """When it was sent, in wall-clock seconds; None when storage does not say."""
+
+
+class StorageRow(_Reply, frozen=True, kw_only=True, tag="storage"):
+    """How storage is."""
+
+    file: FilePath
+    fault: Label = ""
+    """Why safe mode is on; empty while it is off."""
+    since: float | None = None
+    """Since when safe mode is on, in wall-clock seconds."""
+    waiting: int
+    """Records that wait for a commit."""
+    commits: int
+    records: int
+    """Records that were committed since the start."""
+    lost: int
+    """Records that were dropped in safe mode because too many waited."""
 
 
 class Observed(_Reply, frozen=True, kw_only=True, tag="observation"):
@@ -208,7 +338,21 @@ class Refused(_Reply, frozen=True, kw_only=True, tag="refused"):
 
 
 Reply: TypeAlias = (
-    Welcome | StatusRow | ApprovalRow | Answered | AuditRow | Observed | Missed | Omitted | Ended | Done | Refused
+    Welcome
+    | StatusRow
+    | ApprovalRow
+    | Answered
+    | AuditRow
+    | AuditChecked
+    | FileWritten
+    | DoubtRow
+    | StorageRow
+    | Observed
+    | Missed
+    | Omitted
+    | Ended
+    | Done
+    | Refused
 )
 """Any reply."""
 REPLIES: Final[tuple[type[Reply], ...]] = Reply.__args__

@@ -2,6 +2,7 @@
 
 from random import Random
 
+import msgspec
 import pytest
 import trio
 
@@ -15,12 +16,14 @@ from gridagent.controls import (
     Disconnect,
     ForceReconnect,
     ForgetAvatar,
+    GiveGrant,
     Hold,
     Pause,
     Release,
     ReloadConfig,
     RequestAction,
     Resume,
+    RevokeGrant,
     SayAsOperator,
     SettleEffect,
     ShutDown,
@@ -129,6 +132,10 @@ SAMPLES = {
     ForgetAvatar: ForgetAvatar(avatar_id=OWNER),
     AnswerApproval: AnswerApproval(approval_id="nope", allow=True),
     SettleEffect: SettleEffect(effect="nope", happened=True),
+    GiveGrant: GiveGrant(
+        principal=Principal(client="operator"), actions=(Say(text="hello"),), times=1, window_s=60, valid_s=60.0
+    ),
+    RevokeGrant: RevokeGrant(grant_id="nope"),
     ReloadConfig: ReloadConfig(config_json=b"{}"),
 }
 
@@ -308,6 +315,31 @@ def test_an_operators_action_may_wait_for_an_approval_too(bench):
 def test_an_unknown_approval_is_refused(bench):
     """An id nobody gave out answers nothing."""
     assert bench().order(AnswerApproval(approval_id="nope", allow=True)).code == "unknown"
+
+
+def test_a_grant_is_given_and_taken_back_by_the_operator(bench):
+    """Spec: POL-8 — it counts from now, for as long as the operator says; taken back twice, the second says so."""
+    b = bench(matrix={"operator_console": {"speak": "owner"}, "schedule": {"speak": "anyone"}})
+    give = SAMPLES[GiveGrant]
+    reply = b.order(msgspec.structs.replace(give, starts_in_s=10.0))
+    assert reply.accepted
+    (grant,) = b.core.gateway.status().grants
+    assert reply.message == f"grant {grant.grant_id}"
+    assert (grant.valid_from, grant.valid_until) == (b.core.now.wall + 10.0, b.core.now.wall + 70.0)
+    assert b.order(RevokeGrant(grant_id=grant.grant_id)).accepted
+    assert b.order(RevokeGrant(grant_id=grant.grant_id)).code == "ended"
+
+
+def test_a_grant_that_may_not_be_says_why(bench):
+    """Spec: POL-8 — the policy's rule, or what is wrong with the terms."""
+    b = bench()
+    pay = PayAvatar(to=OWNER, amount=1)
+    denied = b.order(msgspec.structs.replace(SAMPLES[GiveGrant], actions=(pay,)))
+    assert not denied.accepted
+    assert "the policy does not permit it" in denied.message
+    twice = b.order(msgspec.structs.replace(SAMPLES[GiveGrant], actions=(Say(text="a"), Say(text="a"))))
+    assert not twice.accepted
+    assert twice.message
 
 
 @pytest.mark.parametrize("happened", [True, False])

@@ -1,0 +1,90 @@
+"""What the endpoint may ask of storage, and the answers that need both storage and the running avatars.
+
+Owns the port and the list of effects in doubt; knows no database (the command line's `StoreArchive` is the real
+one). The server asks, `gridagent run` asks for its first lines. Its invariant: without storage, or while storage
+fails, an effect in doubt is still listed; only since when is then not known (Spec: EFX-2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from gridagent.actions import action_name
+from gridagent.fronts.control.words import (
+    AuditChecked,
+    AuditRow,
+    DoubtRow,
+    FileWritten,
+    SearchAudit,
+    StorageRow,
+)
+from gridagent.ids import AvatarKey, EffectKey
+from gridagent.policy.summary import summarise_for_approval
+from gridagent.service.api import SessionHandle
+
+__all__ = ("Archive", "list_doubts")
+
+
+class Archive(Protocol):
+    """Storage, as far as an operator's commands need it."""
+
+    def state(self) -> StorageRow:
+        """Return how storage is."""
+        ...
+
+    async def retry(self) -> StorageRow:
+        """Leave safe mode by trying storage anew.
+
+        Raises:
+            GridAgentError: it still fails; safe mode goes on.
+        """
+        ...
+
+    async def doubtful(self) -> Mapping[tuple[AvatarKey, EffectKey], float]:
+        """Return since when each stored effect is in doubt, in wall-clock seconds; nothing while storage fails."""
+        ...
+
+    async def search(self, wanted: SearchAudit) -> tuple[AuditRow, ...]:
+        """Return one page of the audit trail, the oldest first.
+
+        Raises:
+            GridAgentError: storage fails, or the page takes too long to find.
+        """
+        ...
+
+    async def verify(self) -> AuditChecked:
+        """Check the whole audit trail."""
+        ...
+
+    async def export(self, file: str) -> FileWritten:
+        """Write the audit trail to a new file, at an absolute path."""
+        ...
+
+    async def back_up(self, file: str) -> FileWritten:
+        """Copy the database to a new file, at an absolute path."""
+        ...
+
+
+async def list_doubts(handles: Iterable[SessionHandle], archive: Archive | None, *, number: int = 0) -> list[DoubtRow]:
+    """Return every effect in doubt with what it is, the oldest of each avatar first.
+
+    Bounds: as many as the ledger keeps open.
+    """
+    doubtful = [(handle, effect) for handle in handles for effect in handle.status().gateway.in_doubt]
+    since = await archive.doubtful() if archive is not None and doubtful else {}
+    rows = []
+    for handle, effect in doubtful:
+        action = handle.action_in_doubt(effect)
+        if action is not None:  # it may have been settled meanwhile
+            rows.append(
+                DoubtRow(
+                    id=number,
+                    avatar=handle.key,
+                    effect=effect,
+                    action=action_name(action),
+                    summary=summarise_for_approval(action),
+                    since=since.get((handle.key, effect)),
+                )
+            )
+    return rows
