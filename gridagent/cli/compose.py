@@ -45,6 +45,7 @@ from gridagent.runtime.restart import RestartIntensity
 from gridagent.service import AuditTrail, AvatarSpec, Service, open_service
 from gridagent.session import OnBackendFailure, Reloaded, SessionSettings
 from gridagent.session.reconnect import ReconnectDelays
+from gridagent.storage import Store
 
 __all__ = ("Prepared", "Running", "demonstration", "open_running", "prepare", "sections_chosen")
 
@@ -365,6 +366,7 @@ async def open_running(
     environ: Mapping[str, str] | None = None,
     base: Path | None = None,
     faults: Faults | None = None,
+    store: Store | None = None,
 ) -> AsyncIterator[Running]:
     """Run a prepared configuration until the block is left.
 
@@ -377,6 +379,7 @@ async def open_running(
         environ: variables that a reloaded configuration is laid under; None means none.
         base: directory that relative paths of a reloaded configuration start from.
         faults: knobs of the simulated grid; None takes the scenario's own.
+        store: where effects survive; None keeps them for this process only.
 
     Cancellation: the same orderly stop, bounded by each avatar's shutdown time-out.
     """
@@ -397,5 +400,5 @@ async def open_running(
             )
             for avatar in prepared.avatars
         ]
-        async with open_service(specs, ports=ports, log_error=log_error, audit=audit) as service:
+        async with open_service(specs, ports=ports, log_error=log_error, audit=audit, store=store) as service:
             yield Running(service=service, grid=grid, prepared=prepared)

@@ -31,6 +31,8 @@ class ExitCode(IntEnum):
     """At least one avatar may not log in until an operator mends its account."""
     ALREADY_RUNNING = 8
     """Another service holds this runtime directory or this avatar."""
+    STORAGE = 9
+    """The database cannot be used as it is, or storage had failed when the run ended; the sentence says which."""
     INTERRUPTED = 130
     """Ended by SIGINT (Ctrl-C)."""
     TERMINATED = 143

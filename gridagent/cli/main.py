@@ -18,13 +18,14 @@ from gridagent.cli.exit_codes import ExitCode
 from gridagent.cli.parser import build_parser
 from gridagent.cli.safe_text import shown
 from gridagent.cli.vocabulary import COMMAND_WORDS, UsageProblem
-from gridagent.errors import ConfigError, OperatorError
+from gridagent.errors import ConfigError, GridAgentError, OperatorError
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from gridagent.cli.remote import Reach
     from gridagent.cli.run import Process
+    from gridagent.cli.stopped import StoppedDatabase
 
 __all__ = ("main",)
 
@@ -112,7 +113,7 @@ def _the_one(error: BaseException) -> BaseException:
     return error
 
 
-def _explain(error: BaseException, context: Context) -> int:
+def _explain(error: BaseException, context: Context) -> int:  # noqa: PLR0911 - one branch a kind of error
     match error:
         case KeyboardInterrupt():
             return ExitCode.INTERRUPTED
@@ -124,6 +125,12 @@ def _explain(error: BaseException, context: Context) -> int:
         case OperatorError():
             _complain(context.stderr, str(error))
             return _code_of(error, context.arguments.command)
+        case GridAgentError(code="storage_failed"):
+            _complain(
+                context.stderr,
+                f"{error}: see that the disk of paths.state_dir has room and can be written, then try again",
+            )
+            return ExitCode.STORAGE
         case ImportError():
             what = error.name or "one of its modules"
             _complain(
@@ -147,6 +154,8 @@ def _code_of(error: OperatorError, command: str) -> ExitCode:
         "not_running": ExitCode.NOT_RUNNING,
         "endpoint_refused": ExitCode.REFUSED,
         "already_running": ExitCode.ALREADY_RUNNING,
+        "ledger_in_use": ExitCode.ALREADY_RUNNING,
+        "ledger_refused": ExitCode.STORAGE,
     }
     return by_code.get(error.code, ExitCode.CONFIGURATION if command in _LOCAL else ExitCode.REFUSED)
 
@@ -199,9 +208,22 @@ def _reach(context: Context) -> Reach:
 
 
 def _status(context: Context) -> int:
-    from gridagent.cli.remote import show_status  # noqa: PLC0415 - on use
+    from gridagent.cli.records import stopped_doubts  # noqa: PLC0415 - on use
+    from gridagent.cli.remote import Reach, show_status  # noqa: PLC0415 - on use
 
-    return show_status(_reach(context), context.arguments.avatar)
+    def ask(kept: Reach | StoppedDatabase) -> ExitCode:
+        if isinstance(kept, Reach):
+            return show_status(kept, context.arguments.avatar)
+        return stopped_doubts(kept, out=context.stdout, json=context.json)
+
+    return _kept(context, ask)
+
+
+def _kept(context: Context, ask: Callable[[Reach | StoppedDatabase], ExitCode]) -> ExitCode:
+    from gridagent.cli.records import ask_kept  # noqa: PLC0415 - on use
+
+    given = context.arguments
+    return ask_kept(context.config, given.runtime_dir, context.environ, out=context.stdout, json=context.json, ask=ask)
 
 
 def _control(context: Context) -> int:
@@ -215,11 +237,18 @@ def _control(context: Context) -> int:
 
 
 def _approvals(context: Context) -> int:
-    from gridagent.cli.remote import answer_approval, show_approvals  # noqa: PLC0415 - on use
+    from gridagent.cli.records import stopped_approvals  # noqa: PLC0415 - on use
+    from gridagent.cli.remote import Reach, answer_approval, show_approvals  # noqa: PLC0415 - on use
 
     given = context.arguments
+
+    def ask(kept: Reach | StoppedDatabase) -> ExitCode:
+        if isinstance(kept, Reach):
+            return show_approvals(kept, given.avatar)
+        return stopped_approvals(kept, out=context.stdout, json=context.json)
+
     if given.verb == "list":
-        return show_approvals(_reach(context), given.avatar)
+        return _kept(context, ask)
     if given.id is None:
         raise UsageProblem(f"approvals {given.verb}: ID is missing; gridagent approvals lists those that wait")
     return answer_approval(_reach(context), given.id, allow=given.verb == "allow", avatar=given.avatar)
@@ -232,9 +261,56 @@ def _watch(context: Context) -> int:
 
 
 def _audit(context: Context) -> int:
-    from gridagent.cli.remote import show_audit  # noqa: PLC0415 - on use
+    from gridagent.cli import records  # noqa: PLC0415 - on use
+    from gridagent.cli.remote import Reach, show_audit  # noqa: PLC0415 - on use
 
-    return show_audit(_reach(context), context.arguments.avatar, max(1, context.arguments.last))
+    given, out, json = context.arguments, context.stdout, context.json
+    if given.verb == "export" and given.file is None:
+        raise UsageProblem("audit export: FILE is missing; write it as in: audit export audit.jsonl")
+    if given.verb != "export" and given.file is not None:
+        raise UsageProblem(f"audit {given.verb}: takes no FILE; only audit export writes one")
+    wanted = records.wanted_records(given.avatar, given.since, given.until, given.kind)
+    newest = given.since is None and given.until is None and given.kind is None
+
+    def ask(kept: Reach | StoppedDatabase) -> ExitCode:
+        if given.verb == "verify":
+            return records.check_audit(kept, out=out, json=json)
+        if given.verb == "export":
+            return records.export_audit(kept, given.file, out=out, json=json)
+        if not newest:
+            return records.search_audit(kept, wanted, out=out, json=json)
+        most = max(1, given.last)
+        if isinstance(kept, Reach):
+            return show_audit(kept, given.avatar, most)
+        return records.newest_audit(kept, wanted, most, out=out, json=json)
+
+    return _kept(context, ask)
+
+
+def _backup(context: Context) -> int:
+    from gridagent.cli.records import back_up  # noqa: PLC0415 - on use
+
+    file = context.arguments.file
+    return _kept(context, lambda kept: back_up(kept, file, out=context.stdout, json=context.json))
+
+
+def _storage(context: Context) -> int:
+    from gridagent.cli.records import show_storage  # noqa: PLC0415 - on use
+
+    return show_storage(_reach(context), retry=context.arguments.verb == "retry")
+
+
+def _grants(context: Context) -> int:
+    from gridagent.cli.grants import give_grant, revoke_grant, show_grants  # noqa: PLC0415 - on use
+
+    given = context.arguments
+    if given.verb == "list":
+        return show_grants(_reach(context), given.avatar)
+    if given.what is None:
+        what = "the terms as JSON are" if given.verb == "give" else "ID is"
+        raise UsageProblem(f"grants {given.verb}: {what} missing; gridagent grants --help has an example")
+    order = give_grant if given.verb == "give" else revoke_grant
+    return order(_reach(context), given.what, avatar=given.avatar)
 
 
 def _simulate(context: Context) -> int:
@@ -259,6 +335,9 @@ _COMMANDS: Final[Mapping[str, Callable[[Context], int]]] = {
     "approvals": _approvals,
     "watch": _watch,
     "audit": _audit,
+    "backup": _backup,
+    "storage": _storage,
+    "grants": _grants,
     "simulate": _simulate,
     "policy": _policy,
     # Allowing and denying are `approvals allow` and `approvals deny` here.

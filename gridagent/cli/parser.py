@@ -9,15 +9,28 @@ from __future__ import annotations
 
 import argparse
 import re
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 from gridagent.cli.vocabulary import COMMAND_WORDS, UsageProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ("build_parser", "duration")
+__all__ = ("AUDIT_KINDS", "Moment", "build_parser", "duration", "moment")
+
+AUDIT_KINDS: Final = (
+    "decision",
+    "redeem_refused",
+    "approval",
+    "grant",
+    "settlement",
+    "hold",
+    "policy",
+    "safe_mode",
+)
+"""As `gridagent.policy.audit.AuditKind` names them; repeated, so that help imports no policy."""
 
 DURATION_MAX_S: Final = 365 * 24 * 3600.0
 _DURATION: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)(ms|s|m|h|d)")
@@ -35,6 +48,40 @@ def duration(text: str) -> float:
     if not 0.0 < seconds <= DURATION_MAX_S:
         raise argparse.ArgumentTypeError(f"{text[:40]!r} is no duration; write it as in 20s, 2m or 1h")
     return seconds
+
+
+_GRANT_EXAMPLE: Final = (
+    """grants give '{"principal":{"client":"operator"},"actions":[{"action":"say","text":"Welcome!"}],"""
+    """"times":1,"window_s":86400,"valid_s":2592000}'"""
+)
+
+
+class Moment(NamedTuple):
+    """A moment of the wall clock, as it was written."""
+
+    seconds: float
+    ago: bool
+
+    def at(self, now: float) -> float:
+        """Return it in seconds of the wall clock."""
+        return now - self.seconds if self.ago else self.seconds
+
+
+def moment(text: str) -> Moment:
+    """Return the moment of ``2h`` (ago), ``2026-11-30`` or ``2026-11-30T19:00`` (UTC unless it says otherwise).
+
+    Raises:
+        argparse.ArgumentTypeError: it is none of these.
+    """
+    if _DURATION.fullmatch(text.strip()):
+        return Moment(duration(text), ago=True)
+    try:
+        when = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text[:40]!r} is no moment; write it as in 2h (ago), 2026-11-30 or 2026-11-30T19:00"
+        ) from None
+    return Moment((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp(), ago=False)
 
 
 def _run_for(text: str) -> float | None:
@@ -85,6 +132,9 @@ def build_parser(version: str) -> argparse.ArgumentParser:
     _add_approvals(commands)
     _add_watch(commands)
     _add_audit(commands)
+    _add_backup(commands)
+    _add_storage(commands)
+    _add_grants(commands)
     _add_simulate(commands)
     _add_policy(commands)
     return top
@@ -235,13 +285,68 @@ def _add_audit(commands: _Commands[_Parser]) -> None:
     parser = _command(
         commands,
         "audit",
-        "show the newest decisions and outcomes of the running service",
-        ("audit", "audit --last 100 --json"),
+        "show decisions and outcomes, check that none was changed, or export them",
+        (
+            "audit",
+            "audit --last 100 --json",
+            "audit --since 2h --avatar robin --kind settlement",
+            "audit --since 2026-11-30 --until 2026-12-01 --json",
+            "audit verify",
+            "audit export audit-2026.jsonl",
+        ),
+        more="Asks the running service; where none runs, it reads the database and changes nothing.",
     )
+    parser.add_argument("verb", nargs="?", choices=("show", "verify", "export"), default="show")
+    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="where export writes; it must not exist")
     _add_reach(parser)
     _add_avatar(parser)
-    parser.add_argument("--last", type=_natural(4096), default=20, metavar="N", help="how many records (20)")
+    parser.add_argument("--last", type=_natural(4096), default=20, metavar="N", help="how many of the newest (20)")
+    parser.add_argument("--since", type=moment, metavar="WHEN", help="2h (ago), 2026-11-30 or 2026-11-30T19:00, in UTC")
+    parser.add_argument("--until", type=moment, metavar="WHEN", help="the same; this moment excluded")
+    parser.add_argument("--kind", choices=AUDIT_KINDS, metavar="KIND", help=f"one of: {', '.join(AUDIT_KINDS)}")
     _add_json(parser, "one record a line")
+
+
+def _add_backup(commands: _Commands[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "backup",
+        "copy the database to a new file, while the service runs or when it is stopped",
+        ("backup /var/backups/gridagent-2026-11-30.db",),
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="it must not exist")
+    _add_reach(parser)
+    _add_json(parser, "one object: file, bytes, effects, audit_rows")
+
+
+def _add_storage(commands: _Commands[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "storage",
+        "show how storage is, or leave safe mode by trying it anew",
+        ("storage", "storage retry"),
+    )
+    parser.add_argument("verb", nargs="?", choices=("show", "retry"), default="show")
+    _add_reach(parser)
+    _add_json(parser, "one object")
+
+
+def _add_grants(commands: _Commands[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "grants",
+        "list what may recur without being asked for again, allow more of it, or take it back",
+        (
+            "grants",
+            _GRANT_EXAMPLE,
+            "grants revoke 0f3a",
+        ),
+    )
+    parser.add_argument("verb", nargs="?", choices=("list", "give", "revoke"), default="list")
+    parser.add_argument("what", nargs="?", metavar="JSON|ID", help="the terms to give, or the grant to take back")
+    _add_reach(parser)
+    _add_avatar(parser)
+    _add_json(parser, "one grant or answer a line")
 
 
 def _add_simulate(commands: _Commands[_Parser]) -> None:

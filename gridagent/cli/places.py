@@ -8,11 +8,15 @@ container, a cron job) the platform library warns on standard error and takes a 
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
+from typing import Final
 
 from gridagent.config.model import PathsConfig
 from gridagent.config.paths import ResolvedPaths, resolve_paths
 
-__all__ = ("find_places",)
+__all__ = ("database_of", "find_places")
+
+_DATABASE: Final = "gridagent.db"
 
 
 def find_places(paths: PathsConfig) -> ResolvedPaths:
@@ -20,3 +24,8 @@ def find_places(paths: PathsConfig) -> ResolvedPaths:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return resolve_paths(paths)
+
+
+def database_of(paths: ResolvedPaths) -> Path:
+    """Return where the service keeps what must survive it."""
+    return paths.state_dir.absolute() / _DATABASE

@@ -7,7 +7,7 @@ not depend on a file that somebody is editing (Spec: OPS-6, POL-12).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
 from functools import partial
@@ -25,6 +25,7 @@ from gridagent.cli.scene import Scene, plain_line, summary
 from gridagent.cli.terminal import Output
 from gridagent.cli.view import observation_line
 from gridagent.cli.vocabulary import COMMAND_WORDS
+from gridagent.cli.wording import doubt_in_words, moment_in_words
 from gridagent.config.load import load_config
 from gridagent.config.secrets import SecretStr
 from gridagent.controls import Control, ControlReply
@@ -32,7 +33,7 @@ from gridagent.errors import ConfigError, LimitExceeded, OperatorError
 from gridagent.fronts.control import ControlClient, Endpoint, NotRunning, open_client
 from gridagent.fronts.control.client import StreamItem
 from gridagent.fronts.control.rendezvous import find_endpoint
-from gridagent.fronts.control.words import Ended, Missed, Observed, Omitted, Refused, StatusRow
+from gridagent.fronts.control.words import DoubtRow, Ended, Missed, Observed, Omitted, Refused, StatusRow
 from gridagent.ids import AvatarKey
 from gridagent.observations import AgentState, Observation
 from gridagent.policy import AuditRecord
@@ -43,7 +44,10 @@ from gridagent.runtime.system import SystemNetwork
 __all__ = (
     "Reach",
     "answer_approval",
+    "audit_line",
     "find_service",
+    "printed",
+    "send_built",
     "send_control",
     "show_approvals",
     "show_audit",
@@ -92,9 +96,13 @@ class Reach:
 
     def print(self, words: str, value: object) -> None:
         """Print one answer: the words for a person, the value for a program."""
-        line = plain_json(_ENCODER.encode(value)) if self.json else words
-        self.out.write(f"{line}\n")
+        self.out.write(printed(words, value, json=self.json))
         self.out.flush()
+
+
+def printed(words: str, value: object, *, json: bool) -> str:
+    """Return one answer as it is printed: the words for a person, the value for a program."""
+    return (plain_json(_ENCODER.encode(value)) if json else words) + "\n"
 
 
 def find_service(
@@ -131,24 +139,31 @@ def show_status(reach: Reach, avatar: str | None) -> ExitCode:
     """Print the status of every avatar, or of one; the exit code tells the worst."""
 
     async def ask(client: ControlClient) -> ExitCode:
-        rows = await client.status(None if avatar is None else AvatarKey(avatar))
+        key = None if avatar is None else AvatarKey(avatar)
+        rows, doubts = await client.status(key), await client.in_doubt(key)
         if not reach.json:
             reach.print(reach.place(client.service_version), None)
         for row in rows:
-            reach.print("\n".join(_status_lines(row)), row.status)
+            own = [each for each in doubts if each.avatar == row.status.key]
+            value = msgspec.structs.asdict(row.status) | {"doubts": [_doubt_value(each) for each in own]}
+            reach.print("\n".join(_status_lines(row, own)), value)
         return ExitCode.AVATAR_FAILED if any(row.status.agent is AgentState.FAILED for row in rows) else ExitCode.OK
 
     return reach.run(ask)
 
 
-def _status_lines(row: StatusRow) -> list[str]:
+def _doubt_value(row: DoubtRow) -> dict[str, object]:
+    return {"effect": row.effect, "action": row.action, "summary": row.summary, "since": row.since}
+
+
+def _status_lines(row: StatusRow, doubts: Sequence[DoubtRow]) -> list[str]:
     status = row.status
     lines = [summary(status)]
     if row.approvals:
         lines.append(f"  {row.approvals} approvals wait for an answer: gridagent approvals")
-    lines += [f"  in doubt: {effect} (settle it when you know how it ended)" for effect in status.gateway.in_doubt]
-    if row.in_doubt > len(status.gateway.in_doubt):
-        lines.append(f"  and {row.in_doubt - len(status.gateway.in_doubt)} more in doubt")
+    if status.gateway.safe_mode:
+        lines.append("  safe mode: storage failed; gridagent storage says why, gridagent storage retry leaves it")
+    lines += [f"  {doubt_in_words(each)}" for each in doubts]
     lines += [f"  {each.name}: {each.used} of {each.limit} wait, {each.dropped} dropped" for each in status.queues]
     lines += [
         f"  budget {each.meter.value} ({each.per.value}, {each.window_s} s): {each.used} of {each.limit}"
@@ -182,17 +197,19 @@ def show_audit(reach: Reach, avatar: str | None, most: int) -> ExitCode:
 
     async def ask(client: ControlClient) -> ExitCode:
         for row in await client.audit(None if avatar is None else AvatarKey(avatar), most=most):
-            reach.print(_audit_line(row.avatar, decoder.decode(row.record)), row)
+            reach.print(audit_line(row.avatar, decoder.decode(row.record)), row)
         return ExitCode.OK
 
     return reach.run(ask)
 
 
-def _audit_line(avatar: str, record: AuditRecord) -> str:
+def audit_line(avatar: str, record: AuditRecord, *, dated: bool = False) -> str:
+    """Return one audit record on one line; stored ones are shown with their moment."""
+    at = f"{moment_in_words(record.at)} " if dated else ""
     who = f" for {shown(record.who, 64)}" if record.who else ""
     what = f" {shown(record.action, 64)}" if record.action else ""
     rule = f" (rule {shown(record.rule, 64)})" if record.rule else ""
-    return f"{avatar} {record.seq:>5}  {record.kind.value:<14} {shown(record.code, 64)}{what}{who}{rule}"
+    return f"{at}{avatar} {record.seq:>5}  {record.kind.value:<14} {shown(record.code, 64)}{what}{who}{rule}"
 
 
 # --- orders -----------------------------------------------------------------------------------------
@@ -208,6 +225,12 @@ def send_control(reach: Reach, name: str, argument: str, *, avatar: str | None, 
     every = avatar is None and (every or name in _FOR_ALL)
     key = None if avatar is None else AvatarKey(avatar)
     return reach.run(partial(_send, reach=reach, control=control, name=name, avatar=key, every=every))
+
+
+def send_built(reach: Reach, control: Control, *, name: str, avatar: str | None) -> ExitCode:
+    """Send one control that was built already, to one avatar, and print the answer."""
+    key = None if avatar is None else AvatarKey(avatar)
+    return reach.run(partial(_send, reach=reach, control=control, name=name, avatar=key, every=False))
 
 
 def answer_approval(reach: Reach, approval: str, *, allow: bool, avatar: str | None) -> ExitCode:

@@ -123,6 +123,10 @@ def summary(status: SessionStatus) -> str:
         parts.append(f"L${status.balance}")
     if status.gateway.held:
         parts.append("HELD")
+    if status.gateway.safe_mode:
+        parts.append("SAFE MODE: nothing that costs anything is done")
+    if status.gateway.in_doubt:
+        parts.append(f"{len(status.gateway.in_doubt)} in doubt")
     if status.gateway.dry_run:
         parts.append("dry run")
     if status.last_error:

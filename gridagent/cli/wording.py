@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
 
@@ -21,10 +22,22 @@ from gridagent import observations as told
 from gridagent.actions import Confirmed, InDoubt, Outcome, Refused
 from gridagent.authority import DenialCode, Origin
 from gridagent.cli.safe_text import shown
+from gridagent.fronts.control.words import DoubtRow, StorageRow
 from gridagent.ids import NIL_UUID
 from gridagent.limits import clip
 
-__all__ = ("Line", "People", "Tone", "denial_in_words", "in_words", "rule_in_words", "seconds_in_words")
+__all__ = (
+    "Line",
+    "People",
+    "Tone",
+    "denial_in_words",
+    "doubt_in_words",
+    "fault_in_words",
+    "in_words",
+    "moment_in_words",
+    "rule_in_words",
+    "seconds_in_words",
+)
 
 _PEOPLE_MAX: Final = 512
 _NAME_MAX: Final = 40
@@ -111,6 +124,40 @@ def seconds_in_words(seconds: float) -> str:
     if seconds < 7200:  # noqa: PLR2004 - two hours
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
+
+
+# --- storage --------------------------------------------------------------------------------------
+
+_FAULTS: Final[Mapping[str, str]] = {
+    "disk_full": "the disk is full",
+    "io_error": "the disk failed",
+    "corrupt": "the database is damaged",
+    "stuck": "the disk did not answer in time",
+    "backlog": "the disk did not keep up",
+    "unusable": "the database could not be used",
+}
+
+
+def moment_in_words(wall: float) -> str:
+    """Return a moment of the wall clock as a person reads it."""
+    return datetime.fromtimestamp(wall, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def doubt_in_words(row: DoubtRow) -> str:
+    """Return one effect in doubt: what, since when, and how it is settled."""
+    since = "" if row.since is None else f" since {moment_in_words(row.since)}"
+    return (
+        f"in doubt{since}: {shown(row.summary)} (avatar {row.avatar}); it may have happened, and is not done again: "
+        f"look, then say: settle {shown(row.effect, 64)} happened, or: failed"
+    )
+
+
+def fault_in_words(row: StorageRow) -> str:
+    """Return why safe mode is on, since when, and what it means."""
+    why = _FAULTS.get(row.fault, shown(row.fault, 64))
+    since = "" if row.since is None else f" since {moment_in_words(row.since)}"
+    lost = f"; {row.lost} records found no room" if row.lost else ""
+    return f"safe mode{since}: {why} ({shown(row.file)}), so nothing that costs anything is done{lost}"
 
 
 # --- decisions ------------------------------------------------------------------------------------

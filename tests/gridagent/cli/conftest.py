@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 
 import pytest
 import trio.testing
 
 from gridagent.cli.main import main
 from gridagent.cli.run import Process
+from gridagent.runtime.deterministic import SimulatedBlocking
 
 
 @dataclass
@@ -41,13 +43,14 @@ class CommandLine:
         """Perform one, with its output in memory; time jumps unless it is to be real."""
         out, err = io.StringIO(), io.StringIO()
         clock = None if real_time else trio.testing.MockClock(autojump_threshold=0)
+        blocking = None if real_time else SimulatedBlocking(Random(1))
         code = main(
             arguments,
             stdin=None if stdin is None else io.StringIO(stdin),
             stdout=out,
             stderr=err,
             environ=self.environ,
-            process=Process(leave=_leave, clock=clock),
+            process=Process(leave=_leave, clock=clock, blocking=blocking),
         )
         return Outcome(int(code), out.getvalue(), err.getvalue())
 

@@ -22,6 +22,7 @@ def test_codes_are_distinct_and_keep_their_numbers() -> None:
         "AVATAR_FAILED": 6,
         "AUTHENTICATION_BLOCKED": 7,
         "ALREADY_RUNNING": 8,
+        "STORAGE": 9,
         "INTERRUPTED": 130,
         "TERMINATED": 143,
     }

@@ -171,9 +171,13 @@ async def test_approvals_are_listed_and_answered_without_naming_the_avatar(autoj
 async def test_effects_in_doubt_are_listed_to_be_settled(autojump_clock) -> None:
     """What nobody knows is shown with the way to settle it. Spec: EFX-1."""
     async with room() as ask:
-        status = ask.service.status()[0]
-        row = remote.StatusRow(status=status, approvals=0, in_doubt=3)
-        assert "  and 3 more in doubt" in remote._status_lines(row)
+        row = remote.StatusRow(status=ask.service.status()[0], approvals=2, in_doubt=1)
+        doubt = remote.DoubtRow(
+            avatar="robin", effect="e1", action="pay_avatar", summary="pay_avatar amount=5", since=0.0
+        )
+        lines = remote._status_lines(row, (doubt,))
+        assert "  2 approvals wait for an answer: gridagent approvals" in lines
+        assert any(line.startswith("  in doubt since 1970-01-01 00:00:00 UTC: pay_avatar amount=5") for line in lines)
 
 
 async def test_the_audit_is_shown_oldest_first(autojump_clock) -> None:

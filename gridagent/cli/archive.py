@@ -1,0 +1,202 @@
+"""Storage behind a running service: opened for its life, and asked by the control endpoint.
+
+Owns the adapter from the store to the endpoint's `gridagent.fronts.control.archive.Archive`, and nothing of a
+database itself. Imported only when a configuration asks for durable effects, so that help and the demonstration load
+no SQLite. Its invariant: nothing is answered that is not durable, except while safe mode says so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import msgspec
+
+from gridagent.errors import OperatorError, OutcomeUnknown
+from gridagent.fronts.control.words import AuditChecked, AuditRow, FileWritten, SearchAudit, StorageRow
+from gridagent.ids import AvatarKey, EffectKey
+from gridagent.limits import clip
+from gridagent.runtime.ports import Blocking, Ports
+from gridagent.storage import AuditQuery, StorageFailed
+from gridagent.storage.audit_chain import ChainReport
+from gridagent.storage.backup import BackupReport
+from gridagent.storage.database import Holder
+from gridagent.storage.files import Files
+from gridagent.storage.records import EffectRow, StoredAudit
+from gridagent.storage.store import Report, SqliteStore, open_store
+
+__all__ = (
+    "StoreArchive",
+    "audit_row",
+    "backup_written",
+    "chain_checked",
+    "doubtful_since",
+    "open_archive",
+    "open_new",
+    "query_of",
+)
+
+_PRIVATE: Final = 0o600
+
+
+class StoreArchive:
+    """One open store, as the endpoint asks it.
+
+    Args:
+        store: open for as long as this is used.
+        path: of its database.
+        blocking: where files are written.
+    """
+
+    __slots__ = ("_blocking", "_path", "store")
+
+    def __init__(self, store: SqliteStore, path: str, blocking: Blocking) -> None:
+        self.store = store
+        self._path = path
+        self._blocking = blocking
+
+    def state(self) -> StorageRow:
+        """Return how storage is."""
+        status = self.store.status()
+        mode = status.safe_mode
+        return StorageRow(
+            file=self._path,
+            fault="" if mode is None else mode.fault.value,
+            since=None if mode is None else mode.since,
+            waiting=status.waiting,
+            commits=status.commits,
+            records=status.records,
+            lost=status.lost,
+        )
+
+    async def retry(self) -> StorageRow:
+        """Leave safe mode on an operator's word (Spec: EFX-4).
+
+        Raises:
+            StorageFailed: it still fails.
+            LedgerRefused: the database cannot be opened again.
+        """
+        await self.store.leave_safe_mode()
+        return self.state()
+
+    async def doubtful(self) -> Mapping[tuple[AvatarKey, EffectKey], float]:
+        """Return since when each effect is in doubt; nothing while storage fails."""
+        try:
+            rows = await self.store.in_doubt()
+        except (StorageFailed, OutcomeUnknown):
+            return {}
+        return {(row.avatar, row.effect): doubtful_since(row) for row in rows}
+
+    async def search(self, wanted: SearchAudit) -> tuple[AuditRow, ...]:
+        """Return one page of the audit trail."""
+        return tuple(map(audit_row, await self.store.audit(query_of(wanted))))
+
+    async def verify(self) -> AuditChecked:
+        """Check every segment of the audit trail, so that commits go on in between."""
+        return chain_checked(await self.store.verify_audit())
+
+    async def export(self, file: str) -> FileWritten:
+        """Write every segment to a new file.
+
+        Raises:
+            OperatorError: there is a file already, or it cannot be written.
+        """
+        out = await self._blocking.run(open_new, file, name="audit export")
+        try:
+            for number in await self.store.segments():
+                await self._blocking.run(out.write, await self.store.export_segment(number), name="audit export")
+        finally:
+            await self._blocking.run(out.close, name="audit export")
+        size = await self._blocking.run(Path(file).stat, name="audit export")
+        return FileWritten(file=file, bytes=size.st_size)
+
+    async def back_up(self, file: str) -> FileWritten:
+        """Copy the database piece by piece, so that commits go on in between."""
+        return backup_written(await self.store.back_up(file))
+
+
+def open_new(file: str) -> BinaryIO:
+    """Open a file that did not exist, private to its owner.
+
+    Raises:
+        OperatorError: it exists, or cannot be made.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    try:
+        return os.fdopen(os.open(file, flags, _PRIVATE), "wb")
+    except FileExistsError:
+        raise OperatorError(f"there is a file at {file} already; give the export another name") from None
+    except OSError as error:
+        raise OperatorError(
+            f"{file} cannot be written ({error.strerror}); name a file in a directory of yours"
+        ) from error
+
+
+def query_of(wanted: SearchAudit) -> AuditQuery:
+    """Return a search in storage's words."""
+    return AuditQuery(
+        avatar=wanted.avatar,
+        since=wanted.since,
+        until=wanted.until,
+        kind=wanted.kind,
+        after=wanted.after,
+        limit=wanted.most,
+    )
+
+
+def audit_row(stored: StoredAudit) -> AuditRow:
+    """Return a stored record in the endpoint's words."""
+    return AuditRow(
+        avatar=stored.avatar,
+        record=msgspec.Raw(msgspec.json.encode(stored.record)),
+        run=stored.run,
+        row=stored.row,
+    )
+
+
+def chain_checked(report: ChainReport) -> AuditChecked:
+    """Return what verification found in the endpoint's words."""
+    return AuditChecked(
+        segments=report.segments,
+        rows=report.rows,
+        missing=report.missing,
+        head=report.head,
+        problem=clip(report.problem, 256),
+    )
+
+
+def backup_written(report: BackupReport) -> FileWritten:
+    """Return what a copy holds in the endpoint's words."""
+    return FileWritten(file=report.path, bytes=report.bytes, effects=report.effects, audit_rows=report.audit_rows)
+
+
+def doubtful_since(row: EffectRow) -> float:
+    """Return from when on an effect in doubt may have happened."""
+    return row.reserved_at if row.sent_at is None else row.sent_at
+
+
+@asynccontextmanager
+async def open_archive(
+    path: Path, *, ports: Ports, pid: int, since: str, report: Report, files: Files | None = None
+) -> AsyncIterator[StoreArchive]:
+    """Open the database for as long as the block lasts.
+
+    Args:
+        path: of the database; begun where none ever was.
+        ports: clock, ids and the blocking port.
+        pid: of this process, for whoever comes second.
+        since: wall clock, the same.
+        report: takes a stable code and the error of a failure; the log.
+        files: the disk; None is this machine's.
+
+    Raises:
+        LedgerRefused: it may not be used as it is; the sentence says how to mend it.
+        StorageFailed: the disk failed.
+    """
+    async with open_store(
+        str(path), ports=ports, holder=Holder(pid=pid, since=since), report=report, files=files
+    ) as store:
+        yield StoreArchive(store, str(path), ports.blocking)
