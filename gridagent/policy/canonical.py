@@ -8,6 +8,7 @@ Called first by the gateway, before any rule. Its invariant: what comes out was 
 
 from __future__ import annotations
 
+import math
 from hashlib import sha256
 from typing import Final
 
@@ -19,13 +20,25 @@ from gridagent.ids import NIL_UUID, EffectKey
 from gridagent.policy.decisions import Denied
 from gridagent.policy.verbs import VERBS, Verb
 
-__all__ = ("Canonical", "canonicalise", "effect_key")
+__all__ = ("Canonical", "canonicalise", "effect_key", "request_to_keep")
 
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 _decode: Final = msgspec.json.Decoder(Action).decode
+_decode_request: Final = msgspec.json.Decoder(ActionRequest).decode
+
+_BROKEN: Final = (
+    msgspec.MsgspecError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""Whatever encoding something made by force may raise."""
 
 UNKNOWN_KIND: Final = Denied(code=DenialCode.UNKNOWN_ACTION, rule="kind")
 INVALID: Final = Denied(code=DenialCode.INVALID_ARGUMENTS, rule="arguments")
+NOT_KEEPABLE: Final = Denied(code=DenialCode.INVALID_ARGUMENTS, rule="request")
 
 
 class Canonical(msgspec.Struct, frozen=True, eq=False, gc=False):
@@ -57,12 +70,27 @@ def canonicalise(action: object) -> Canonical | Denied:
         # Encoded again after decoding: `5` and `5.0` are one heading and must be one effect.
         fresh = _decode(_encode(action))
         raw = _encode(fresh)
-    except (msgspec.MsgspecError, AttributeError, OverflowError, RecursionError, TypeError, ValueError):
+    except _BROKEN:
         return INVALID
     target: str | None = getattr(fresh, verb.target) if verb.target else None
     if target == NIL_UUID:
         return INVALID
     return Canonical(fresh, raw, sha256(raw).hexdigest(), verb, target)
+
+
+def request_to_keep(request: ActionRequest, canonical: Canonical) -> ActionRequest | Denied:
+    """Return a copy of a request that can be written down and read back, or say that there is none.
+
+    What is kept of a request is read by a later run; one that it could not read would refuse its start.
+    """
+    travel_m = request.travel_m
+    if travel_m is not None and not 0.0 <= travel_m < math.inf:
+        travel_m = None  # unknown, as it is charged
+    try:
+        plain = msgspec.structs.replace(request, action=canonical.action, travel_m=travel_m)
+        return _decode_request(_encode(plain))
+    except _BROKEN:
+        return NOT_KEEPABLE
 
 
 def effect_key(request: ActionRequest, canonical: Canonical) -> EffectKey:

@@ -63,6 +63,7 @@ class EffectReserved(_Change, frozen=True, kw_only=True, tag="effect_reserved"):
     canonical: bytes
     """The action in canonical form: what was decided on, and all that is ever sent."""
     request: ActionRequest
+    """A copy of the gateway's own, that can be written down and read back."""
     generation: Generation
     role: Role
     rule: str

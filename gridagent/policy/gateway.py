@@ -23,7 +23,7 @@ from gridagent.policy.approvals import Approval
 from gridagent.policy.audit import AuditKind, AuditSink, BudgetMark
 from gridagent.policy.authorized import _MINT, AuthorizedAction
 from gridagent.policy.budgets import BudgetBook, BudgetSnapshot, Short
-from gridagent.policy.canonical import Canonical, canonicalise, effect_key
+from gridagent.policy.canonical import Canonical, canonicalise, effect_key, request_to_keep
 from gridagent.policy.changes import (
     BudgetsReplaced,
     ChangeSink,
@@ -153,7 +153,7 @@ class Gateway(Custody):
         """
         return self._decide(request, now, busy, None)
 
-    def _decide(
+    def _decide(  # noqa: C901, PLR0911 - one step a rule, and no call more than must be
         self,
         request: ActionRequest,
         now: Instant,
@@ -164,6 +164,11 @@ class Gateway(Custody):
         canonical = canonicalise(request.action)
         if isinstance(canonical, Denied):
             return self._deny(canonical, request, None, now)
+        if self._journal.keeps:
+            kept = request_to_keep(request, canonical)
+            if isinstance(kept, Denied):
+                return self._deny(kept, request, canonical, now)
+            request = kept
         policy = self._policy
         role = policy.roles.role(request.principal, request.origin)
         question = Question(

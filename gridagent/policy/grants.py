@@ -19,6 +19,7 @@ from msgspec import Meta
 from gridagent.actions import Action
 from gridagent.authority import ActionRequest, DenialCode, Origin, Principal
 from gridagent.config.policy import WINDOW_MAX_S
+from gridagent.errors import InternalError
 from gridagent.ids import GrantId
 from gridagent.limits import SCHEDULE_GRANTS_MAX, Bounded
 from gridagent.policy.canonical import Canonical
@@ -239,12 +240,14 @@ class GrantBook:
         """Tell whether one more grant can be given."""
         return len(self._active) < SCHEDULE_GRANTS_MAX
 
-    def knows(self, grant_id: GrantId) -> bool:
-        """Tell whether an id is in use."""
-        return grant_id in self._active or grant_id in self._ended
-
     def put(self, grant: Grant) -> None:
-        """Take a grant in, usable or ended; there must be room for a usable one."""
+        """Take a grant in, usable or ended; there must be room for a usable one.
+
+        Raises:
+            InternalError: its id is in use, which a source of ids must never let happen.
+        """
+        if self.find(grant.record.grant_id) is not None:
+            raise InternalError("two grants were given one id")
         if len(self._active) + len(self._ended) >= SCHEDULE_GRANTS_MAX and self._ended:
             self._ended.popitem(last=False)
         (self._active if grant.state is GrantState.ACTIVE else self._ended)[grant.record.grant_id] = grant

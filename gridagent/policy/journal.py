@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-import msgspec
-
 from gridagent.actions import InDoubt, Outcome, Refused
 from gridagent.authority import ActionRequest, Origin, Principal, Role
 from gridagent.ids import EffectKey, Generation, GrantId
@@ -78,8 +76,7 @@ class Journal:
                 capability=verb.capability,
                 effect_class=verb.effect,
                 canonical=entry.canonical.raw,
-                # A copy: nothing that anybody does to the request or the action later is kept.
-                request=msgspec.structs.replace(entry.request, action=entry.canonical.decode()),
+                request=entry.request,
                 generation=entry.generation,
                 role=entry.role,
                 rule=entry.rule,

@@ -107,6 +107,7 @@ class Books:
         nonces: source of nonces.
         audit: takes each row.
         sizes: the ceilings.
+        keeps: whether somebody keeps changes; then what can't be written down is denied.
     """
 
     def __init__(
@@ -119,7 +120,9 @@ class Books:
         nonces: Callable[[], str],
         audit: AuditSink,
         sizes: Sizes | None = None,
+        keeps: bool = False,
     ) -> None:
+        self.keeps = keeps
         self.section = section
         self.roles = roles
         self.version = version
@@ -138,7 +141,7 @@ class Books:
         self.held = False
         self.safe_mode = False
         self.tally: Counter[str] = Counter()
-        self._dead: list[tuple[Handle, RedeemRefusal]] = []
+        self._dead: list[tuple[Handle | None, RedeemRefusal]] = []
         self._tokens = tokens
         self._nonces = nonces
         self._sink = audit

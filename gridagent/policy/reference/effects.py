@@ -26,12 +26,12 @@ class Effects(Books):
     def _find(self, key: EffectKey) -> Effect | None:
         return next((each for each in [*self.effects, *self.loose] if each.key == key), None)
 
-    def _bury(self, handle: Handle, refusal: RedeemRefusal) -> None:
+    def _bury(self, handle: Handle | None, refusal: RedeemRefusal) -> None:
         self._dead.append((handle, refusal))
         del self._dead[: -self.sizes.open_effects]
 
     def _end_effect(self, effect: Effect, state: str, refusal: RedeemRefusal) -> None:
-        if effect.state == "reserved" and effect.handle is not None:
+        if effect.state == "reserved":
             self._bury(effect.handle, refusal)
         effect.state = state
         if state == "in_doubt" and effect.once:
@@ -106,8 +106,7 @@ class Effects(Books):
     def redeem(self, handle: object, *, generation: Generation, now: Instant) -> Action:
         """Use a handle up and return its action."""
         effect = self._live(handle, generation, now)
-        if effect.handle is not None:
-            self._bury(effect.handle, RedeemRefusal.REPLAYED)
+        self._bury(effect.handle, RedeemRefusal.REPLAYED)
         effect.state = "sent"
         return effect.form.action
 

@@ -31,7 +31,7 @@ from gridagent.policy.decisions import (
 )
 from gridagent.policy.reference.books import WAITS, Approval, Effect, Handle
 from gridagent.policy.reference.rules import Rules
-from gridagent.policy.reference.words import Form, draws, form_of, key_of, peer_of
+from gridagent.policy.reference.words import Form, draws, form_of, keepable, key_of, peer_of
 
 __all__ = ("ReferenceGateway",)
 
@@ -60,13 +60,15 @@ class ReferenceGateway(Rules):
         """Answer one request."""
         return self._decide(request, now, busy, None, "")
 
-    def _decide(  # noqa: PLR0911 - one step a rule
+    def _decide(  # noqa: C901, PLR0911 - one step a rule
         self, request: ActionRequest, now: Instant, busy: frozenset[Resource], approved: Approval | None, by: str
     ) -> Decision:
         form = form_of(request.action)
         if isinstance(form, DenialCode):
             rule = "kind" if form is DenialCode.UNKNOWN_ACTION else "arguments"
             return self._deny(Denied(code=form, rule=rule), now, request, None)
+        if self.keeps and not keepable(request, form):
+            return self._deny(Denied(code=DenialCode.INVALID_ARGUMENTS, rule="request"), now, request, form)
         effect = key_of(request, form)
         found = self._first_finding(request, form)
         if isinstance(found, Denied):
@@ -202,14 +204,9 @@ class ReferenceGateway(Rules):
         self.answered.append(approval)
 
     def _end_if_over(self, approval: Approval, now: Instant) -> None:
-        if approval.state not in WAITS:
-            return
-        if now.monotonic >= approval.expires_at:
+        if approval.state in WAITS and now.monotonic >= approval.expires_at:
             self._end_approval(approval, "expired")
             self._answered(approval, "expired", now, None)
-        elif approval.version != self.version:
-            self._end_approval(approval, "superseded")
-            self._answered(approval, "superseded", now, None)
 
     def _end_all(self, wanted: Callable[[Approval], bool], state: str, now: Instant) -> list[Ended]:
         ended = []

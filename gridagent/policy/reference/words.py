@@ -20,7 +20,7 @@ from gridagent.authority import ActionRequest, DenialCode, Origin, Principal, Ro
 from gridagent.config.policy import Meter, Pattern, RolesSection
 from gridagent.ids import NIL_UUID, EffectKey
 
-__all__ = ("Form", "draws", "form_of", "key_of", "matches", "peer_of", "role_of", "withdraws")
+__all__ = ("Form", "draws", "form_of", "keepable", "key_of", "matches", "peer_of", "role_of", "withdraws")
 
 _ENCODE: Final = msgspec.json.Encoder(order="deterministic").encode
 _DECODE: Final = msgspec.json.Decoder(Action).decode
@@ -49,6 +49,18 @@ def form_of(action: object) -> Form | DenialCode:
     if target == NIL_UUID:
         return DenialCode.INVALID_ARGUMENTS
     return Form(raw, sha256(raw).hexdigest(), fresh, str(type(fresh).__struct_config__.tag), target)
+
+
+def keepable(request: ActionRequest, form: Form) -> bool:
+    """Tell whether a request can be written down and read back, a way that is no way left out."""
+    way = request.travel_m
+    known = way is not None and 0 <= way < math.inf
+    try:
+        plain = msgspec.structs.replace(request, action=form.action, travel_m=way if known else None)
+        msgspec.json.decode(_ENCODE(plain), type=ActionRequest)
+    except Exception:  # noqa: BLE001 - whatever is wrong with it, it can't be kept
+        return False
+    return True
 
 
 def key_of(request: ActionRequest, form: Form) -> EffectKey:
@@ -180,8 +192,6 @@ def matches(pattern: Pattern, form: Form) -> bool:  # noqa: PLR0911 - one line a
         return False
     value = getattr(form.action, pattern.argument)
     if pattern.over is not None or pattern.under is not None:
-        if not isinstance(value, int | float):
-            return False
         return (pattern.over is not None and value > pattern.over) or (
             pattern.under is not None and value < pattern.under
         )

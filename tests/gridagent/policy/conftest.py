@@ -11,6 +11,8 @@ from gridagent.actions import Confirmed, PayAvatar, Say
 from gridagent.authority import ActionRequest, Origin, Principal, Provenance
 from gridagent.config.policy import PolicySection, RolesSection
 from gridagent.policy import Gateway, Instant, Policy
+from gridagent.policy.grants import GrantTerms
+from gridagent.policy.history import History
 
 OWNER = "00000000-0000-4000-8000-00000000000a"
 TRUSTED = "00000000-0000-4000-8000-00000000000b"
@@ -62,14 +64,16 @@ def compiled(**over) -> Policy:
 class Bench:
     """One gateway with generation 1 live, unless told otherwise."""
 
-    def __init__(self, *, live=True, snapshot=None, **over):
+    def __init__(self, *, live=True, snapshot=None, intents=False, **over):
         self.rows = []
+        self.changes = []
         self.wall, self.monotonic = 1_700_000_000.0, 100.0
         self.tokens = (f"token-{number}" for number in itertools.count())
         self.causes = itertools.count()
         self.gateway = Gateway(
-            compiled(**over), tokens=lambda: next(self.tokens), audit=self.rows.append, budgets=snapshot
-        )
+            compiled(**over), tokens=lambda: next(self.tokens), audit=self.rows.append, budgets=snapshot,
+            changes=self.changes.append, intents=intents,
+        )  # fmt: skip
         if live:
             self.gateway.open_generation(1)
 
@@ -116,6 +120,36 @@ class Bench:
         """Answer an approval; by default the operator allows it."""
         principal = Principal(avatar_id=who, client="" if who else client)
         return self.gateway.answer(approval_id, allow=allow, by=principal, via=via, nonce=nonce, now=self.now)
+
+    def restart(self, *, snapshot=None, policy=None, live=True, intents=False):
+        """Go on in a new gateway with what was kept, or with a snapshot; return what the restart ended."""
+        if snapshot is None:
+            history = History()
+            for change in self.changes:
+                history.apply(change)
+            snapshot = history.snapshot()
+        self.rows.clear()
+        self.gateway, ended = Gateway.restore(
+            policy or self.gateway.policy, snapshot, self.now, tokens=lambda: next(self.tokens),
+            audit=self.rows.append, changes=self.changes.append, intents=intents,
+        )  # fmt: skip
+        if live:
+            self.gateway.open_generation(snapshot.generation + 1)
+        return ended
+
+    def grant(self, *actions, who=None, client="operator", times=2, window_s=60, valid_s=600.0, start=0.0, **fields):
+        """Give a grant as the operator; by default for the operator's own schedule."""
+        terms = GrantTerms(
+            principal=Principal(avatar_id=who, client="" if who else client), actions=actions, times=times,
+            window_s=window_s, valid_from=self.wall + start, valid_until=self.wall + start + valid_s,
+        )  # fmt: skip
+        order = {"by": Principal(client="operator"), "via": Origin.OPERATOR_CONSOLE, "now": self.now}
+        return self.gateway.grants.give(terms, **{**order, **fields})
+
+    def fire(self, grant_id, action, *, who=None, client="operator", **fields):
+        """Ask as a schedule that draws on a grant."""
+        given = {"origin": Origin.SCHEDULE, "grant": grant_id, "client": "" if who else client}
+        return self.ask(action, who=who, **{**given, **fields})
 
     def kinds(self):
         """List what each audit row is about."""

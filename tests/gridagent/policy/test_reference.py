@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 
 import pytest
@@ -9,10 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridagent.actions import ACTIONS, PayAvatar
+from gridagent.config.policy import Budget, BudgetScope, Meter
+from gridagent.policy import Instant
+from gridagent.policy.budgets import BudgetBook, Payer, Short
 from gridagent.policy.gateway import Gateway
 from gridagent.policy.ledger import Ledger
+from gridagent.policy.reference.budgets import ReferenceBudgets
 from gridagent.policy.windows import Window
-from tests.gridagent.policy.twins import GOOD, Disagreement, Twins, cramp, policies
+from tests.gridagent.policy.twins import GOOD, STEPS, Disagreement, Twins, cramp, policies
 
 
 def test_the_histories_know_every_verb() -> None:
@@ -41,6 +46,51 @@ def test_both_agree_when_everything_is_full(monkeypatch) -> None:
 
 
 SEEDS = 150
+
+
+@pytest.mark.parametrize(
+    "only", [{Twins.decide, Twins.redeem, Twins.settle, Twins.wait}, {Twins.give, Twins.wait, Twins.restart}]
+)
+def test_both_agree_when_one_book_is_full(monkeypatch, only) -> None:
+    """Accounts of principals and peers, and grants, come and go alike at their ceilings. Spec: POL-13, BND-13."""
+    cramp(monkeypatch)
+    seen: Counter = Counter()
+    for seed in range(100):
+        Twins(f"book-{seed}", policies(48), cramped=True, seen=seen).run(60, without=set(STEPS) - only)
+    assert seen["denied budget_unavailable"] or seen["grant full"]
+
+
+BUDGETS = {
+    Meter.IMS: (
+        Budget(per=BudgetScope.PEER, limit=3, window_s=4),
+        Budget(per=BudgetScope.PRINCIPAL, limit=5, window_s=2),
+        Budget(per=BudgetScope.STRANGERS, limit=9, window_s=10),
+    ),
+    Meter.LINDEN: (Budget(per=BudgetScope.PEER, limit=30, window_s=1),),
+}
+
+
+def test_both_count_alike_when_accounts_come_and_go(monkeypatch) -> None:
+    """With two accounts a pool and short windows, both refuse, forget and charge alike. Spec: POL-13, BND-13, POL-6."""
+    monkeypatch.setattr("gridagent.policy.budgets.POOL_SIZES", (2, 2, 2))
+    monkeypatch.setattr("gridagent.policy.budgets.PEERS_MAX", 2)
+    rng, seen = random.Random("books"), Counter()
+    real = BudgetBook(BUDGETS, pool_of=lambda _: 2)
+    twin = ReferenceBudgets(BUDGETS, lambda _: 2, (2, 2, 2, 2))
+    at = 10.0
+    for _ in range(4_000):
+        at += rng.choice((0.0, 0.25, 1.0, 1.0, 30.0))
+        charges = tuple((meter, rng.randint(1, 3)) for meter in rng.sample(list(BUDGETS), rng.randint(1, 2)))
+        payer = Payer(rng.choice("abc"), rng.random() < 0.5, rng.choice((None, "x", "y", "z")))
+        commit, now = rng.random() < 0.9, Instant(1e9 + at, at)
+        got = real.charge(charges, now, payer, commit=commit)
+        expected = twin.charge(
+            list(charges), now, key=payer.key, stranger=payer.stranger, peer=payer.peer, commit=commit
+        )  # fmt: skip
+        assert ((got.denied, got.marks) if isinstance(got, Short) else got) == expected
+        seen[got.denied.code.value if isinstance(got, Short) else "charged"] += 1
+        assert real.principals() == twin.principals()
+    assert set(seen) == {"charged", "budget_spent", "budget_unavailable"}
 
 
 def _twice(self, request, now, busy, approved, by="") -> object:

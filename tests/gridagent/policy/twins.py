@@ -175,9 +175,10 @@ class Twins:
         pool: compiled policies to choose from.
         cramped: the ceilings are those of `CRAMPED`; the real gateway's must have been lowered.
         seen: counts what happened, so that a test can ask whether everything did.
+        keeping: whether the real one gives out changes; drawn when None.
     """
 
-    def __init__(self, seed, pool, *, cramped=False, seen=None):
+    def __init__(self, seed, pool, *, cramped=False, seen=None, keeping=None):
         self.seed = seed
         self.rng = rng = random.Random(seed)
         self.pool = pool
@@ -185,7 +186,8 @@ class Twins:
         self.told: list[tuple[str, list]] = []
         self.real_rows, self.twin_rows = [], []
         self.policy = rng.choice(pool)
-        self.kept = None if rng.random() < 0.5 else []
+        keeps = rng.random() < 0.5 if keeping is None else keeping
+        self.kept = [] if keeps else None
         self.base = None
         self.ticks = 1_700_000_000.0
         self.monotonic = 50.0
@@ -198,7 +200,7 @@ class Twins:
         self.twin = ReferenceGateway(
             self.policy.section, ROLES, self.policy.version, tokens=lambda: f"t{next(twin)}",
             nonces=lambda: nonce_from(f"t{next(twin)}"), audit=self.twin_rows.append,
-            sizes=CRAMPED if cramped else None,
+            sizes=CRAMPED if cramped else None, keeps=keeps,
         )  # fmt: skip
         self.generation = 0
         self.handles, self.effects, self.approvals, self.nonces, self.grants = [], [], ["nobody's"], [], []
@@ -283,6 +285,12 @@ class Twins:
             case NeedsApproval():
                 return "needs_approval", decision.approval_id, decision.rule, decision.expires_at
         return decision
+
+    def asked(self, request):
+        """Return a request as it can be compared: a way that is no way is left out."""
+        if request is None or request.travel_m is None or 0 <= request.travel_m < math.inf:
+            return request
+        return msgspec.structs.replace(request, travel_m=None)
 
     def take(self, real, twin) -> None:
         """Remember what a decision gave out."""
@@ -372,12 +380,21 @@ class Twins:
             ]
         real, twin = answers
         shown = [
-            (each.approval_id, each.code, each.accepted, self.shown(each.decision), each.request) for each in answers
+            (each.approval_id, each.code, each.accepted, self.shown(each.decision), self.asked(each.request))
+            for each in answers
         ]
         self.seen[f"answer {real.code.value}"] += 1
         self.same("answer", *shown)
         if isinstance(real.decision, Authorized):
             self.take(real.decision, twin.decision)
+
+    def guess(self) -> None:
+        """Somebody who may answer tries nonces until nobody listens any more."""
+        who = self.rng.choice(AVATARS[:3])
+        self.told.append(("five guesses by {} at {}", [who.key, self.now]))
+        for _ in range(5):
+            guess = ImAnswer(allow=True, nonce="0000-0000-0000")
+            self.same("guess", *(each.answer_im(guess, by=who, now=self.now) for each in (self.real, self.twin)))
 
     def claim(self) -> None:
         approval_id = self.rng.choice(self.approvals)
@@ -522,15 +539,17 @@ class Twins:
         )  # fmt: skip
         self.same("status", shown, expected)
 
-    def run(self, steps) -> None:
+    def run(self, steps, *, without=()) -> None:
         """Take so many steps, then look at everything."""
         for step in self.rng.choices(STEPS, WEIGHTS, k=steps):
-            step(self)
+            if step not in without:
+                step(self)
         self.status()
 
 
 _WEIGHTED = {
     Twins.decide: 36, Twins.redeem: 14, Twins.settle: 9, Twins.answer: 13, Twins.wait: 9, Twins.give: 5,
     Twins.disconnect: 3, Twins.switch: 3, Twins.cancel: 2, Twins.replace: 2, Twins.restart: 4, Twins.claim: 1,
+    Twins.guess: 1,
 }  # fmt: skip
 STEPS, WEIGHTS = list(_WEIGHTED), list(_WEIGHTED.values())
