@@ -326,7 +326,6 @@ def _leave_marker(path: str, files: Files, ledger: str) -> None:
     marker = os.path.join(directory, MARKER)  # noqa: PTH118 - a path of the files port
     found = files.read(marker, max_bytes=_SMALL_FILE_MAX_BYTES)
     if found is None:
-        files.sync_directory(directory)  # the database's own entry first
         files.write_durably(marker, marker_of(ledger))
     elif not _marks(found, ledger):
         raise LedgerRefused(

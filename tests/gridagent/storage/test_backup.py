@@ -182,7 +182,8 @@ def test_a_copy_that_cannot_be_used_replaces_nothing(place, filled) -> None:
     _open(place).close()
 
 
-def test_the_power_may_go_off_at_every_write_of_a_restore(make) -> None:
+@pytest.mark.parametrize("marked", [True, False], ids=["marked", "unmarked"])
+def test_the_power_may_go_off_at_every_write_of_a_restore(make, *, marked) -> None:
     """Afterwards either the old database opens, or the new one does, or the start says what to do. Fault: 38, 41."""
     at, went_off, outcomes = 0, True, set()
     while went_off:
@@ -193,6 +194,9 @@ def test_the_power_may_go_off_at_every_write_of_a_restore(make) -> None:
         _copy(PagedBackup(ledger.database, "/backups/monday.backup"))
         ledger.write([[make.kept(make.reserved("b"))]])
         ledger.database.close()
+        if not marked:
+            disk.remove(f"/state/{MARKER}")
+            disk.sync_directory("/state")
         disk.cut_after(at)
         with suppress(StorageFailed):
             restore("/backups/monday.backup", "/state/gridagent.db", files=disk, aside=".old")

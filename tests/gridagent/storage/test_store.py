@@ -61,8 +61,8 @@ async def test_one_payment_costs_three_commits_at_most(disk, autojump_clock, mak
 async def test_doubts_can_be_looked_at(disk, autojump_clock, make) -> None:
     """With everything that was known when they were sent. Spec: EFX-2."""
     async with _open(disk) as store:
-        await store.commit(*map(make.kept, (make.reserved(), make.sent(), make.settled(outcome=make.in_doubt))))
-        (row,) = await store.in_doubt()
+        store.submit(*map(make.kept, (make.reserved(), make.sent(), make.settled(outcome=make.in_doubt))))
+        (row,) = await store.in_doubt()  # a question knows of everything that was said before it
         assert await store.in_doubt(make.robin) == (row,)
         assert (row.reserved, row.outcome) == (make.reserved(), make.in_doubt)
 

@@ -137,7 +137,7 @@ async def test_whatever_waits_is_durable_after_four_commits(disk, nursery, autoj
     assert writer.safe_mode is None
 
 
-async def test_callers_that_wait_go_on_waiting_when_there_is_no_room(disk, nursery) -> None:
+async def test_callers_that_wait_go_on_waiting_when_there_is_no_room(disk, nursery, autojump_clock) -> None:
     """Back-pressure, not loss: each gets its turn. Spec: BND-16."""
     writer = _writer(disk, queue_records_max=16, rows_per_commit_max=8)
     disk.gate = trio.Event()
@@ -147,7 +147,9 @@ async def test_callers_that_wait_go_on_waiting_when_there_is_no_room(disk, nurse
             callers.start_soon(writer.commit, number)
         await wait_all_tasks_blocked()
         assert writer.status().waiting <= 16
+        started = trio.current_time()
         disk.gate.set()
+    assert trio.current_time() == started  # nobody who waits is made to wait for company
     assert sorted(record for batch in disk.batches for entry in batch for record in entry) == list(range(60))
     assert writer.safe_mode is None
 
