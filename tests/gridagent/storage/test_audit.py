@@ -41,6 +41,7 @@ def test_a_row_is_read_back_as_it_was_written(ledger, make) -> None:
 def test_a_row_is_taken_once(ledger, make) -> None:
     """The same number of the same run does not come twice, also after the database was opened anew. Spec: POL-10."""
     assert ledger.write([(make.audited(1), make.audited(1), make.audited(2))]) == [(True, False, True)]
+    assert ledger.write([(make.audited(1), make.audited(2))]) == [(False, False)]  # a whole batch again
     assert ledger.write([(make.audited(2), make.audited(1, run=2), make.audited(1, avatar="wren"))]) == [
         (False, True, True)
     ]
