@@ -15,7 +15,7 @@ from typing import Final
 from live_grid.handover.events import Reached, WalkEnded
 from live_grid.requests import Identity, Request
 from live_grid.requests.moving import Keys, update_agent
-from live_grid.world import Vector, World
+from live_grid.world import Motion, Vector, World
 from live_grid.world.packed import heading_of
 
 __all__ = ("Body",)
@@ -26,8 +26,13 @@ ARRIVED_WITHIN_M: Final = 0.8
 STEP_M: Final = 0.3
 """Less than this for `STUCK_AFTER_S` is no progress."""
 STUCK_AFTER_S: Final = 4.0
+RESTING_M_S: Final = 0.1
 GONE_AFTER_S: Final = 10.0
 """Somebody we follow who is out of sight for so long is gone."""
+EXTRAPOLATED_S: Final = 2.0
+"""A velocity says where somebody is for so long; then it is old news."""
+SETTLED_AFTER_S: Final = 1.5
+"""By then a region has shown that we stopped, if it ever does."""
 SLACK_M: Final = 1.0
 """How much farther than its distance somebody may get before we go after them again."""
 
@@ -48,6 +53,9 @@ class Body:
         "_far",
         "_follow_id",
         "_keys",
+        "_let_go_at",
+        "_motion",
+        "_motion_at",
         "_progress_at",
         "_pulse",
         "_seen_at",
@@ -71,6 +79,9 @@ class Body:
         self._walking = False
         self._best_m = 0.0
         self._progress_at = now
+        self._let_go_at: float | None = None  # when the keys went up near the target
+        self._motion = Motion()
+        self._motion_at = now
         self._seen_at = now
 
     @property
@@ -110,7 +121,8 @@ class Body:
         self._follow_id = None
         self._distance_m = ARRIVED_WITHIN_M
         self._walking = False
-        self._seen_at = now
+        self._let_go_at = None
+        self._progress_at = self._seen_at = now
         self._due = now
 
     def stop(self, now: float) -> bool:
@@ -173,8 +185,21 @@ class Body:
         )
         return update, ended
 
+    def _own_position(self, world: World, now: float) -> tuple[float, float]:
+        """Tell where we are by now: regions tell of a walk's beginning and end, and of its speed in between."""
+        me = world.me
+        x, y, _ = world.position
+        if me is None or me.seat:
+            return x, y
+        if me.motion is not self._motion:
+            self._motion, self._motion_at = me.motion, now
+        since = min(now - self._motion_at, EXTRAPOLATED_S)
+        east, north, _ = me.motion.velocity
+        return x + east * since, y + north * since
+
     def _steer(self, world: World, now: float) -> WalkEnded | None:
-        if world.me is None:
+        me = world.me
+        if me is None:
             return None
         if self._follow_id is not None:
             avatar = world.here.avatars.get(self._follow_id)
@@ -183,17 +208,40 @@ class Body:
                 self._seen_at = now
             elif now - self._seen_at >= GONE_AFTER_S:
                 return WalkEnded(Reached.TARGET_GONE)
-        x, y, _ = world.position
+        x, y = self._own_position(world, now)
         east, north = self._target[0] - x, self._target[1] - y
         away = hypot(east, north)
+        if self._let_go_at is not None and self._is_settling(me.motion.velocity, now):
+            return None
         near = self._distance_m + (SLACK_M if self._follow_id is not None and not self._walking else 0.0)
         if away <= near:
+            return self._be_near(now)
+        self._let_go_at = None
+        return self._go_on(degrees(atan2(north, east)) % 360.0, away, now)
+
+    def _is_settling(self, velocity: Vector, now: float) -> bool:
+        """Tell whether we are still coming to rest with the keys up."""
+        rolling = hypot(velocity[0], velocity[1]) > RESTING_M_S
+        return rolling and self._let_go_at is not None and now - self._let_go_at < SETTLED_AFTER_S
+
+    def _be_near(self, now: float) -> WalkEnded | None:
+        """Let go of the keys; a walk has ended when we are near at rest, wherever we rolled to in between."""
+        if self._follow_id is None and not self._walking:
+            return WalkEnded(Reached.THERE)
+        if self._walking:
             self._walking = False
-            return None if self._follow_id is not None else WalkEnded(Reached.THERE)
-        self.heading_deg = degrees(atan2(north, east)) % 360.0
-        if not self._walking or self._best_m - away >= STEP_M:
-            self._best_m, self._progress_at = away, now
+            self._let_go_at = now
+        return None
+
+    def _go_on(self, heading_deg: float, away: float, now: float) -> WalkEnded | None:
+        self.heading_deg = heading_deg
+        if not self._walking:
             self._walking = True
+            self._best_m = away
+            if self._follow_id is not None:
+                self._progress_at = now
+        elif self._best_m - away >= STEP_M:
+            self._best_m, self._progress_at = away, now
         elif away - self._best_m >= STEP_M and self._follow_id is not None:
             self._best_m = away  # who we follow walks faster than we do: no fault of the ground
         elif now - self._progress_at >= STUCK_AFTER_S:

@@ -24,6 +24,9 @@ class Walker:
         self.now = 0.0
         self.world = World(ME.agent_id)
         self.blocked = blocked
+        self.silent = self.never_at_rest = False
+        self.told = 0
+        self._real = (10.0, 10.0)
         me = self.world.here.add_avatar(ME.agent_id)
         assert me is not None
         self.me = me
@@ -47,11 +50,31 @@ class Walker:
         if ended is not None:
             self.ended.append(ended)
         step = self.body.due - self.now
-        if Keys.FORWARD in self.keys[-1] and not self.blocked:
+        going = Keys.FORWARD in self.keys[-1] and not self.blocked
+        if self.silent:
+            self._tell_sparsely(data, step, going=going)
+        elif going:
             x, y, _ = self.me.motion.position
             self.place((x + data.camera_at_axis[0] * SPEED * step, y + data.camera_at_axis[1] * SPEED * step))
         self.now = self.body.due
         return data
+
+    def _tell_sparsely(self, data: AgentUpdate.AgentData, step: float, *, going: bool) -> None:
+        """Tell of the beginning and the end of a walk only."""
+        east, north, _ = data.camera_at_axis
+        x, y = self._real
+        moving = self.me.motion.velocity != (0.0, 0.0, 0.0)
+        if going is not moving and not (moving and self.never_at_rest):
+            velocity = (east * SPEED, north * SPEED, 0.0) if going else (0.0, 0.0, 0.0)
+            self.me.motion = Motion((x, y, 25.0), velocity)
+            self.told += 1
+        if going:
+            self._real = (x + east * SPEED * step, y + north * SPEED * step)
+
+    def update_keys(self) -> Keys:
+        """Send an update; return its keys."""
+        self.update()
+        return self.keys[-1]
 
     def run(self, seconds: float) -> None:
         """Let time go by."""
@@ -88,6 +111,49 @@ def test_a_walk_ends_where_it_should(target: tuple[float, float]) -> None:
     assert not walker.body.busy
     assert walker.keys[-1] is Keys.NONE
     assert Keys.FORWARD in walker.keys[0]
+
+
+def test_a_walk_is_steered_by_speed_between_two_words_of_the_region() -> None:
+    """Regions tell of beginning and end only: in between a velocity says where we are, for a while. Spec: LIV-7."""
+    walker = Walker()
+    walker.silent = True
+    walker.body.walk_to((16.0, 10.0, 25.0), 0.0)
+    walker.run(20.0)
+    assert walker.ended == [WalkEnded(Reached.THERE)]
+    assert walker.at == pytest.approx((16.0, 10.0), abs=1.0)
+    assert walker.told <= 4
+
+
+def test_whoever_rolls_too_far_walks_back() -> None:
+    """A walk has ended when we are there at rest, not when we were there once. Spec: LIV-7."""
+    walker = Walker()
+    walker.body.walk_to((13.0, 10.0, 25.0), 0.0)
+    while Keys.FORWARD in walker.update_keys():
+        pass
+    walker.me.motion = Motion((17.0, 10.0, 25.0), (3.0, 0.0, 0.0))
+    walker.update()
+    assert not walker.ended
+    walker.me.motion = Motion((18.0, 10.0, 25.0))
+    walker.run(10.0)
+    assert walker.ended == [WalkEnded(Reached.THERE)]
+    assert walker.at == pytest.approx((13.0, 10.0), abs=1.0)
+
+
+def test_a_region_that_never_shows_us_at_rest_is_not_waited_for() -> None:
+    """After a moment what was told last is taken as it is."""
+    walker = Walker()
+    walker.silent = walker.never_at_rest = True
+    walker.body.walk_to((13.0, 10.0, 25.0), 0.0)
+    walker.run(30.0)
+    assert walker.ended
+
+
+def test_who_sits_does_not_move_with_a_speed() -> None:
+    """A seat's own motion is its business."""
+    walker = Walker()
+    walker.me.motion = Motion((1.0, 0.0, 0.0), (3.0, 0.0, 0.0))
+    walker.me.seat = 5
+    assert walker.body._own_position(walker.world, 10.0) == (1.0, 0.0)
 
 
 def test_a_walk_into_a_wall_is_given_up() -> None:
