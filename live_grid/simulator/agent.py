@@ -205,8 +205,9 @@ class Agent:
         return root
 
     def visit(self, place: Place) -> Visit | None:
-        """Return the visit of a region, if there is one."""
-        return self.visits.get(place.number)
+        """Return the visit of a region, if there is one that is not closed."""
+        found = self.visits.get(place.number)
+        return None if found is None or found.state is VisitState.CLOSED else found
 
     def open_visits(self) -> tuple[Visit, ...]:
         """Return the visits that are not closed."""

@@ -89,8 +89,7 @@ def im(
 def _where(agent: Agent, source_id: str) -> tuple[float, float, float]:
     """Return where somebody or something in the agent's region is."""
     body = agent.avatar.body
-    if body is None:
-        return _NOWHERE
+    assert body is not None  # noqa: S101 - who hears is in the world
     avatar = body.region.avatars.get(AvatarId(source_id))
     thing = body.region.objects.get(ObjectId(source_id))
     found: Position | None = None

@@ -28,6 +28,7 @@ from live_grid.simulator import (
     heeding_region,
     heeding_things,
     heeding_words,
+    travel,
 )
 from live_grid.simulator.agent import Agent
 from live_grid.simulator.visit import Visit
@@ -89,6 +90,14 @@ _AT_HOME: Final[Mapping[type[Message], Callable[..., None]]] = MappingProxyType(
 )
 """What an avatar does where it is."""
 
+_TELEPORTS: Final = (
+    m_travel.TeleportLandmarkRequest,
+    m_travel.TeleportLocationRequest,
+    m_travel.TeleportLureRequest,
+    m_travel.TeleportRequest,
+)
+"""What is answered with a failure while the avatar is on its way already."""
+
 HEEDED: Final[tuple[type[Message], ...]] = (
     *_ANYWHERE,
     *_AT_HOME,
@@ -101,7 +110,10 @@ HEEDED: Final[tuple[type[Message], ...]] = (
 def heed(agent: Agent, visit: Visit, message: Message, now: float) -> None:
     """Do what a client says."""
     handle = _ANYWHERE.get(type(message))
-    if handle is None and visit is agent.root and agent.here is visit.place:
-        handle = _AT_HOME.get(type(message))
+    if handle is None and visit is agent.root:
+        if agent.here is visit.place:
+            handle = _AT_HOME.get(type(message))
+        elif isinstance(message, _TELEPORTS):
+            travel.teleport_failed(agent, travel.BUSY)
     if handle is not None:
         handle(agent, visit, message, now)

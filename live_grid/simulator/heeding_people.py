@@ -176,7 +176,5 @@ def start_lure(agent: Agent, visit: Visit, message: StartLure, now: float) -> No
 def teleport_lure(agent: Agent, visit: Visit, message: TeleportLureRequest, now: float) -> None:
     """Take up an invitation."""
     del visit
-    if agent.journey is not None:
-        return
     travel.start_teleport(agent, travel.VIA_LURE)
     agent.do("teleport", AnswerTeleportOffer(offer_id=OfferId(text_id(message.info.lure_id)), accept=True), now)

@@ -205,8 +205,7 @@ def teleport_landmark(agent: Agent, visit: Visit, message: TeleportLandmarkReque
     del visit
     wanted = message.info.landmark_id
     if wanted == NIL:
-        if agent.journey is None:
-            travel.start_teleport(agent, travel.VIA_HOME)
+        travel.start_teleport(agent, travel.VIA_HOME)
         agent.do("teleport", TeleportHome(), now)
         return
     for item in agent.avatar.inventory.values():

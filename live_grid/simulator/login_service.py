@@ -23,7 +23,7 @@ from gridagent.grid.simulated.avatars import Avatar
 from gridagent.grid.simulated.avatars import Place as Spot
 from gridagent.grid.simulated.sessions import Session
 from gridagent.grid.simulated.world import World
-from live_grid.errors import LocalProtocolError, RemoteProtocolError
+from live_grid.errors import RemoteProtocolError
 from live_grid.login.request import LOGIN_METHOD, split_name
 from live_grid.login.xmlrpc import RpcGiven, write_response
 from live_grid.simulator.accounts import Accounts
@@ -130,9 +130,14 @@ class LoginService:
     # --- grid information ------------------------------------------------------------------------
 
     @property
+    def _grid_name(self) -> str:
+        """The grid's name, as far as XML can carry it; accounts are found by names that a client wrote in XML."""
+        return "".join(one for one in self._world.settings.profile.grid if one.isprintable() and one < "\ufff0")
+
+    @property
     def grid_info(self) -> dict[str, str]:
         """What the grid says about itself."""
-        name = self._world.settings.profile.grid
+        name = self._grid_name
         return {
             "platform": self._profile.platform,
             "login": self._base_url,
@@ -251,7 +256,7 @@ class LoginService:
                 f"{{'region_handle':[r{home_region.x_m},r{home_region.y_m}], "
                 f"'position':[r{spot.x:g},r{spot.y:g},r{spot.z:g}], 'look_at':[r1,r0,r0]}}"
             ),
-            "message": f"Welcome to {self._world.settings.profile.grid}!",
+            "message": f"Welcome to {self._grid_name}!",
             "agent_access": "M",
             "agent_access_max": "A",
             "max-agent-groups": 42,
@@ -300,12 +305,7 @@ def _text(fields: Mapping[str, RpcArgument], name: str) -> str:
 
 
 def _say(value: Mapping[str, RpcGiven]) -> HttpResponse:
-    try:
-        body = write_response(value)
-    except LocalProtocolError:
-        # A name of the world holds what XML cannot carry: say so as a server would, with a fault.
-        return _fault(-32603, "Internal Error")
-    return HttpResponse(content_type=_XML, body=body, close=True)
+    return HttpResponse(content_type=_XML, body=write_response(value), close=True)
 
 
 def _refusal(cause: DisconnectCause) -> HttpResponse:

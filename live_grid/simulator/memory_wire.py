@@ -77,10 +77,11 @@ class _Pipe:
         self._changed = trio.Event()
 
     def change(self) -> None:
+        """Wake everybody who waits, reader and writers."""
         self._changed.set()
+        self._changed = trio.Event()
 
     async def wait(self) -> None:
-        self._changed = trio.Event()
         await self._changed.wait()
 
 

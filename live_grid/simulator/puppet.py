@@ -129,8 +129,8 @@ class Table:
         self.settle()
         while True:
             timers = [self.core.get_timer(), self.world.next_timer(), *(puppet.timer() for puppet in self._puppets)]
-            due = min((timer for timer in timers if timer is not None), default=until)
-            if due > until:
+            due = min((timer for timer in timers if timer is not None and timer <= until), default=None)
+            if due is None:
                 break
             self.now = max(self.now, due)
             self.world.advance(self.now)
@@ -261,14 +261,13 @@ class Puppet:
 
     # --- HTTP ------------------------------------------------------------------------------------
 
-    def ask_seed(self, number: int, seed: str, *, poll: bool = True) -> dict[str, str]:
+    def ask_seed(self, number: int, seed: str) -> dict[str, str]:
         """Ask a seed for its capabilities, and begin to poll its event queue."""
         found = self.post(seed, list(_CAPABILITIES))
         assert isinstance(found, dict), "a seed answers with a map"  # noqa: S101 - for tests
         self._seeds[number] = seed
         caps = self.caps[number] = {name: str(url) for name, url in found.items()}
-        if poll:
-            self.queues[number] = EventQueue(caps["EventQueueGet"], now=self._table.now)
+        self.queues[number] = EventQueue(caps["EventQueueGet"], now=self._table.now)
         return caps
 
     def post(self, url: str, body: LlsdGiven) -> LlsdValue:

@@ -25,6 +25,7 @@ from live_grid.simulator.visit import Visit, VisitInput, VisitState
 from live_grid.simulator.wording import short_text
 
 __all__ = (
+    "BUSY",
     "VIA_HOME",
     "VIA_LOCATION",
     "VIA_LURE",
@@ -48,7 +49,7 @@ VIA_LOCATION: Final = 1 << 4
 VIA_HOME: Final = 1 << 5
 _HERE: Final = 2
 _UNKNOWN_REGION: Final = "The region you tried to teleport to was not found."
-_BUSY: Final = "Previous teleport process incomplete.  Please retry shortly."
+BUSY: Final = "Previous teleport process incomplete.  Please retry shortly."
 _NOT_FOLLOWED: Final = (
     "Problems connecting to destination {name}, reason: Connection between viewer and destination region could not be "
     "established."
@@ -118,6 +119,7 @@ def complete_movement(agent: Agent, visit: Visit, now: float) -> bool:
 
 def _settle_in(agent: Agent, visit: Visit, now: float) -> None:
     """Tell what comes with a new region, and let go of regions that are no neighbours of it."""
+    agent.steering.direction = None  # keys that are still down begin a walk of this region
     tell_parcel(agent)
     near = {visit.place, *agent.stage.places.around(visit.place)}
     for other in agent.open_visits():
@@ -185,8 +187,6 @@ def ask_teleport(
     """Begin a teleport that a client asks for."""
     if place is None:
         teleport_failed(agent, _UNKNOWN_REGION)
-    elif agent.journey is not None:
-        teleport_failed(agent, _BUSY)
     else:
         start_teleport(agent, flags)
         agent.do("teleport", TeleportTo(region=place.region.name, position=position), now)
@@ -214,6 +214,7 @@ def teleport_landed(agent: Agent, event: WorldTeleportFinished, now: float) -> N
     if root is None or body is None or place is None:
         return
     if place is root.place:
+        agent.journey = None  # whatever was under way has ended where it began
         spot = event.position
         agent.say(
             TeleportLocal(
@@ -240,6 +241,8 @@ def _set_off(
         stage.defer(partial(_lose, agent))
         return None
     goal.leave_at = None
+    if agent.journey is not None:
+        came_from = agent.journey.came_from  # sent on before it arrived: the way back still leads to where it began
     agent.journey = Journey(
         kind=kind, start=start, came_from=came_from, goal=goal, deadline=now + stage.profile.arrival_s
     )
@@ -298,8 +301,6 @@ def _put_back(agent: Agent, journey: Journey, now: float) -> None:
     """End a journey whose client never came: the avatar is where it was, and is told so."""
     agent.journey = None
     region = journey.start.place.region
-    if not agent.live:
-        return
     back = journey.start.state is VisitState.ROOT and agent.stage.world.cross(
         agent.avatar_id, region.name, journey.came_from, now
     )

@@ -229,10 +229,6 @@ class Visit:
         self._known.pop(thing_id, None)
         self._stale[thing_id] = None
 
-    def local_id(self, thing_id: str) -> int:
-        """Return the region's number for something."""
-        return self._local_ids.of(thing_id)
-
     def find(self, local_id: int) -> str | None:
         """Return what has a number in the region."""
         return self._local_ids.find(local_id)

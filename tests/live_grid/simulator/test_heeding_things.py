@@ -99,6 +99,7 @@ def test_a_box_is_built_named_moved_and_thrown_away(world: World, table: Table, 
     built = world.regions()[0].objects[ObjectId(text_id(block.full_id))]
     assert (built.thing.name, built.owner_id) == ("Primitive", world.avatars()[0])
     ada.say(ObjectName(agent_data=ada.session, object_data=(ObjectName.ObjectData(block.id, wire_text("Crate")),)))
+    ada.say(ObjectName(agent_data=ada.session, object_data=(ObjectName.ObjectData(77, wire_text("Nothing")),)))
     moves = (
         (1, struct.pack("<3f", 70.0, 71.0, 30.0)),
         (2, struct.pack("<3f", 1.0, 1.0, 30.0)),

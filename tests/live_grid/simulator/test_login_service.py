@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 
 from gridagent.actions import Position
-from gridagent.events import DisconnectCause, Kicked
-from gridagent.grid.simulated import World
+from gridagent.events import DisconnectCause, GridProfile, Kicked
+from gridagent.grid.simulated import Account, World, WorldSettings
 from gridagent.grid.simulated.witness import Witness
+from gridagent.runtime.deterministic import simulated_ports
 from live_grid.login import LoginRefused, LoginReply, NextStep, read_grid_info_untrusted
 from live_grid.login.xmlrpc import RpcFault, read_response_untrusted
 from live_grid.simulator import limits
@@ -163,18 +165,17 @@ def test_a_region_without_an_address_is_no_place_to_log_in_to(world: World, tabl
     assert not ada.online
 
 
-def test_names_that_xml_cannot_carry_fail_in_order(world: World, table: Table) -> None:
-    """A world may hold what a document may not; the client is told that something is wrong."""
-    ada = world.avatar(world.avatars()[0])
-    ada.home = type(ada.home)(region="Plaza", position=ada.home.position)
-    ada.name = "Ada \x01Actor"
-    response = table.puppet("Ada \x01Actor").fetch("/", call("get_grid_info"))
-    assert response.status == 200
-    bad = (
-        b"<methodCall><methodName>login_to_simulator</methodName><params><param><value><struct>"
-        b"<member><name>first</name><value>Ada</value></member></struct></value></param></params></methodCall>"
-    )
-    assert isinstance(read_response_untrusted(table.puppet("x").fetch("/", bad).body), dict)
+def test_a_grid_whose_name_xml_cannot_carry_is_called_without_it() -> None:
+    """A world may be called what a document cannot say. Spec: LIV-1."""
+    settings = WorldSettings(profile=GridProfile(grid="Odd \x01\ufffeGrid"))
+    world = World(random.Random(1), simulated_ports(1).ids.uuid, settings=settings)
+    world.add_region("Plaza", x_m=0, y_m=0)
+    world.add_avatar(Account(name="Ada Actor"))
+    puppet = Table(world).puppet("Ada Actor")
+    assert read_grid_info_untrusted(puppet.fetch("/get_grid_info", method="GET").body).name == "Odd Grid"
+    reply = puppet.log_in()
+    assert isinstance(reply, LoginReply)
+    assert reply.message == "Welcome to Odd Grid!"
 
 
 def test_a_grid_says_what_it_is(table: Table) -> None:
