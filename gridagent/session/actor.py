@@ -331,7 +331,7 @@ class Session:
     def _redeem(self, generation: Generation, handle: AuthorizedAction) -> RedeemedAction:
         record = self.core.gateway.redeem(handle, generation=generation, now=self._instant())
         self._workers.note_sent(record.effect)
-        return record
+        return self.core.approvers.reveal(record)
 
     # --- what a handle needs ------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ from gridagent.events import (
     BalanceChanged,
     DisconnectCause,
     GridEvent,
+    ImReceived,
     PartDegraded,
     PartRecovered,
     PostureChanged,
@@ -56,6 +57,7 @@ from gridagent.observations import (
 from gridagent.policy import Authorized, Decision, Denied, Gateway, Instant, NeedsApproval
 from gridagent.policy.decisions import Ended
 from gridagent.policy.summary import summarise_for_approval
+from gridagent.session.approvers import ApproverTalk, answer_of, without_nonce
 from gridagent.session.effects import CancelWork, Effect, Finish, Perform
 from gridagent.session.lifecycle import AGENT, AgentInput, LinkInput
 from gridagent.session.link import Link
@@ -103,6 +105,7 @@ class SessionCore:
         self.agent: AgentState = AGENT.initial
         self.last_error = ""
         self.inflight: dict[EffectKey, InFlight] = {}  # bounded by the gateway's open effects
+        self.approvers = ApproverTalk(self)
         self._observe = observe
         self._effects: list[Effect] = []  # emptied by the shell after every batch
         self._seq = 0
@@ -285,6 +288,11 @@ class SessionCore:
         if not self.link.fence.admits(number):
             self._fenced_events += 1
             return
+        answer = answer_of(event)
+        if answer is not None and isinstance(event, ImReceived):
+            self.publish(EventSeen(event=without_nonce(event)))
+            self.approvers.answer(event, answer)
+            return
         self.publish(EventSeen(event=event))
         handler = _HANDLERS.get(type(event))
         if handler is not None:
@@ -386,11 +394,12 @@ class SessionCore:
         return None
 
     def _ask(self, request: ActionRequest, proposal: Proposal | None) -> Decision:
-        decision = self.gateway.decide(request, self._now, busy=self._busy())
+        decision = self.gateway.decide(request, self._now, busy=self.busy())
         self.dispose(decision, request, proposal)
         return decision
 
-    def _busy(self) -> frozenset[Resource]:
+    def busy(self) -> frozenset[Resource]:
+        """Return what of the body is in use."""
         return frozenset(
             work.action.spec.resource for work in self.inflight.values() if work.action.spec.resource is Resource.BODY
         )
@@ -412,6 +421,7 @@ class SessionCore:
                         expires_in_s=max(0.0, decision.expires_at - self._now.monotonic),
                     )
                 )
+                self.approvers.ask(decision, request)
             case Authorized():
                 self._report(request, Verdict.AUTHORIZED, decision.rule)
                 self._perform(decision, request, proposal)
@@ -447,6 +457,7 @@ class SessionCore:
 
     def on_action_ended(self, number: int, effect: EffectKey, outcome: Outcome) -> None:
         """Settle one effect; of an ended generation, that and nothing else (Spec: SUP-5, EFX-2)."""
+        self.approvers.ended(effect)
         work = self.inflight.pop(effect, None)
         if work is None:
             return

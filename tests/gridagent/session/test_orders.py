@@ -280,6 +280,7 @@ def test_an_approval_is_answered_once(bench, allow):
     b = bench()
     b.hear()
     (waiting,) = b.core.gateway.status().approvals
+    assert b.effects(Perform)  # the question to the owner
     reply = b.order(AnswerApproval(approval_id=waiting.approval_id, allow=allow))
     assert reply.accepted
     assert bool(b.effects(Perform)) is allow
