@@ -14,7 +14,8 @@ from typing import Final
 
 import trio
 
-from gridagent.actions import SendIm
+from gridagent.actions import Say, SendIm
+from gridagent.authority import Principal
 from gridagent.controls import (
     AnswerApproval,
     Connect,
@@ -23,12 +24,14 @@ from gridagent.controls import (
     Disconnect,
     ForceReconnect,
     ForgetAvatar,
+    GiveGrant,
     Hold,
     Pause,
     Release,
     ReloadConfig,
     RequestAction,
     Resume,
+    RevokeGrant,
     SayAsOperator,
     SettleEffect,
     ShutDown,
@@ -36,7 +39,7 @@ from gridagent.controls import (
     control_name,
 )
 from gridagent.errors import ResourceBroken, ResourceClosed
-from gridagent.ids import ApprovalId, AvatarId
+from gridagent.ids import ApprovalId, AvatarId, GrantId
 from gridagent.mind import Surroundings
 from gridagent.observations import AgentState, LinkState
 from gridagent.service.api import SessionHandle
@@ -181,6 +184,21 @@ class Operator:
         """Send somebody an IM."""
         return RequestAction(action=SendIm(to=rng.choice(self._known), text=f"note {rng.randrange(1000)}"))
 
+    def grant(self, rng: Random) -> Control | None:
+        """Allow something to recur for a while."""
+        return GiveGrant(
+            principal=Principal(client="operator"),
+            actions=(Say(text=f"the {rng.randrange(100)} o'clock"),),
+            times=1 + rng.randrange(3),
+            window_s=600,
+            valid_s=60.0 + rng.random() * 3600.0,
+        )
+
+    def any_grant(self) -> GrantId:
+        """Name a grant that may be used; one that never was, where there is none."""
+        grants = self.handle.status().gateway.grants
+        return grants[0].grant_id if grants else GrantId("no-such-grant")
+
     def reload(self, _: Random) -> Control | None:
         """Put another policy in force, or try one that must be refused."""
         return ReloadConfig(config_json=self._policies())
@@ -243,6 +261,8 @@ _TABLE: Final[tuple[tuple[Deed, int], ...]] = (
     (Operator.settle, 4),
     (Operator.forget, 2),
     (Operator.reload, 2),
+    (Operator.grant, 2),
+    (lambda operator, _: RevokeGrant(grant_id=operator.any_grant()), 2),
     (lambda _, rng: SayAsOperator(text=f"operator speaks {rng.randrange(10**6)}"), 8),
     (lambda _, __: Hold(), 2),
     (lambda _, __: Release(), 8),
