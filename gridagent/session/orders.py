@@ -106,7 +106,8 @@ def _pause(core: SessionCore, _: Pause) -> ControlReply:
     if not AGENT.allows(core.agent, AgentInput.PAUSE):
         return _no(core, "already_paused", "the avatar is paused already")
     core.step_agent(AgentInput.PAUSE)
-    core.link.step(LinkInput.PAUSE, cause=DisconnectCause.REQUESTED)
+    if core.link.allows(LinkInput.PAUSE):  # not where a resume still waits for the last connection's end
+        core.link.step(LinkInput.PAUSE, cause=DisconnectCause.REQUESTED)
     core.end_connection()
     return _ok(core, "logged out until resume")
 
