@@ -62,12 +62,15 @@ class Body:
         "_target",
         "_walking",
         "heading_deg",
+        "seat_wanted",
         "typing",
     )
 
     def __init__(self, *, now: float, far: float) -> None:
         self.heading_deg = 0.0
         self.typing = False
+        self.seat_wanted: bytes | None = None
+        """The object we asked for a seat; one that is given after we thought better of it is not taken."""
         self._far = far
         self._keys = Keys.NONE
         self._pulse = Keys.NONE
@@ -117,6 +120,7 @@ class Body:
         self._distance_m = distance_m
 
     def _begin(self, now: float) -> None:
+        self.seat_wanted = None
         self._errand = True
         self._follow_id = None
         self._distance_m = ARRIVED_WITHIN_M
@@ -128,6 +132,7 @@ class Body:
     def stop(self, now: float) -> bool:
         """End the errand; tell whether there was one. The keys are let go either way."""
         had = self._errand
+        self.seat_wanted = None
         self._errand = False
         self._walking = False
         self._pulse |= Keys.STOP
@@ -148,6 +153,7 @@ class Body:
         """Be in another region: whatever was going on is over."""
         self._errand = False
         self._walking = False
+        self.seat_wanted = None
         self._pulse = Keys.NONE
         if look_at[0] or look_at[1]:
             self.heading_deg = degrees(atan2(look_at[1], look_at[0])) % 360.0

@@ -319,8 +319,10 @@ class Course:
     def _on_described(self, link: Link, _: RegionDescribed, __: float) -> None:
         self.arrival.described(link)
 
-    def _on_seat(self, link: Link, _: SeatGiven, __: float) -> None:
-        link.send(moving.take_seat(self._me))
+    def _on_seat(self, link: Link, given: SeatGiven, _: float) -> None:
+        if given.object_id == self._body.seat_wanted:
+            self._body.seat_wanted = None
+            link.send(moving.take_seat(self._me))
 
     def _on_unknown(self, link: Link, unknown: Describe, now: float) -> None:
         self._curiosity.wonder(link, unknown.local_ids, now)

@@ -29,6 +29,7 @@ from live_grid.handover.links import Links
 from live_grid.handover.tables import TravelInput
 from live_grid.handover.travel import Travel, TravelTimes
 from live_grid.login import LoginReply
+from live_grid.messages.avatars import AgentRequestSit
 from live_grid.packet import encode_packet
 from live_grid.requests import Confirmation, Identity, Request
 from live_grid.requests.arriving import log_out
@@ -211,6 +212,8 @@ class GridSession:
             if request.reliable:
                 link.tokens[sent] = token
                 self._course.pending[token] = self._course.pending.get(token, 0) + 1
+            if isinstance(message, AgentRequestSit):
+                self.body.seat_wanted = message.target_object.target_id
         if journey:
             self.body.stop(now)
             self.travel.ask(now)
