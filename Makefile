@@ -25,7 +25,7 @@ PIP := -m pip --disable-pip-version-check --no-input
 INSTALL := install --quiet --require-hashes --only-binary :all:
 
 .DEFAULT_GOAL := help
-.PHONY: help run test volume powercuts check format bench bench-check soak docs lock venv clean
+.PHONY: help run test volume powercuts mutants check format bench bench-check soak docs lock venv clean
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -50,6 +50,9 @@ powercuts: $(VENV)/.installed ## Cut the power a hundred thousand times (CUTS=n 
 
 volume: $(VENV)/.installed ## Run the volume tests alone, without coverage.
 	$(BIN)/python -m pytest -n $(JOBS) -m volume --durations=0
+
+mutants: $(VENV)/.installed ## Break the policy line by line and count the breaks that no test notices (MUTANTS=name narrows it).
+	@JOBS=$(JOBS) $(BIN)/python -m tests.mutants $(MUTANTS)
 
 check: $(VENV)/.installed ## Check format, lint, types, layers and that generated documents are fresh.
 	$(BIN)/ruff format --check .

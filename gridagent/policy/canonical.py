@@ -84,7 +84,7 @@ def request_to_keep(request: ActionRequest, canonical: Canonical) -> ActionReque
     What is kept of a request is read by a later run; one that it could not read would refuse its start.
     """
     travel_m = request.travel_m
-    if travel_m is not None and not 0.0 <= travel_m < math.inf:
+    if travel_m is not None and not (math.isfinite(travel_m) and travel_m >= 0.0):
         travel_m = None  # unknown, as it is charged
     try:
         plain = msgspec.structs.replace(request, action=canonical.action, travel_m=travel_m)

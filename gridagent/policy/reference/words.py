@@ -54,7 +54,7 @@ def form_of(action: object) -> Form | DenialCode:
 def keepable(request: ActionRequest, form: Form) -> bool:
     """Tell whether a request can be written down and read back, a way that is no way left out."""
     way = request.travel_m
-    known = way is not None and 0 <= way < math.inf
+    known = way is not None and way >= 0 and math.isfinite(way)
     try:
         plain = msgspec.structs.replace(request, action=form.action, travel_m=way if known else None)
         msgspec.json.decode(_ENCODE(plain), type=ActionRequest)
