@@ -1,13 +1,13 @@
-"""Every exit code of the command line, in one place; documented in ``docs/reference/command-line.md``.
+"""Every exit code of the command line, and why a run ends; documented in ``docs/reference/command-line.md``.
 
 Owns the numbers; a script may rely on them.
 """
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
-__all__ = ("ExitCode",)
+__all__ = ("Ending", "ExitCode")
 
 
 class ExitCode(IntEnum):
@@ -37,3 +37,16 @@ class ExitCode(IntEnum):
     """Ended by SIGINT (Ctrl-C)."""
     TERMINATED = 143
     """Ended by SIGTERM without waiting: a second signal, or the shutdown time-out."""
+
+
+class Ending(StrEnum):
+    """Why a run ends."""
+
+    STOPPED = "stopped"
+    """Every avatar has stopped."""
+    TIME_UP = "time_up"
+    QUIT = "quit"
+    INTERRUPT = "interrupt"
+    TERMINATE = "terminate"
+    UNREAD = "unread"
+    """Nobody reads its output any more."""

@@ -9,29 +9,29 @@ are gone and the terminal is as it was.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn, TextIO
+from typing import Final, NoReturn, TextIO
 
 import attrs
 import trio
 
 from gridagent import __version__
 from gridagent.cli.compose import Prepared, Running, open_running, prepare, sections_chosen
-from gridagent.cli.exit_codes import ExitCode
+from gridagent.cli.exit_codes import Ending, ExitCode
 from gridagent.cli.instance import Holder, InstanceLocks, avatar_locks_directory
 from gridagent.cli.journal import audit_sink, library_logs_into, open_journal, open_log_file
+from gridagent.cli.keeping import kept_in_words, last_word, open_kept, tell_doubts
 from gridagent.cli.keyboard import Keyboard
 from gridagent.cli.places import database_of, find_places
 from gridagent.cli.safe_text import shown
 from gridagent.cli.signals import Summons, attend
 from gridagent.cli.terminal import Input, Output, is_terminal
 from gridagent.cli.view import Look, View
-from gridagent.cli.wording import Tone, doubt_in_words, fault_in_words, seconds_in_words
+from gridagent.cli.wording import seconds_in_words
 from gridagent.config.files import read_file
 from gridagent.config.load import load_config_and_secrets
 from gridagent.config.model import LogDestination
@@ -39,7 +39,7 @@ from gridagent.config.secrets import SecretStr
 from gridagent.controls import Control, Hold, ReloadConfig
 from gridagent.errors import ConfigError, ResourceClosed
 from gridagent.fronts.control import ControlServer, Endpoint, RuntimeDirectory, serve_control
-from gridagent.fronts.control.archive import list_doubts
+from gridagent.fronts.control.archive import Archive
 from gridagent.fronts.control.words import PROTOCOL_VERSION
 from gridagent.limits import CONFIG_FILE_MAX_BYTES
 from gridagent.observability import Log, Redactor
@@ -49,10 +49,7 @@ from gridagent.runtime.system import system_ports
 from gridagent.service import AuditTrail
 from gridagent.service.api import SessionHandle
 
-if TYPE_CHECKING:
-    from gridagent.cli.archive import StoreArchive
-
-__all__ = ("Ending", "Process", "RunOptions", "Streams", "run_command")
+__all__ = ("Process", "RunOptions", "Streams", "run_command")
 
 WITHOUT_TERMINAL_S: Final = 60.0
 """How long it runs when nobody watches and nobody said how long."""
@@ -85,19 +82,6 @@ class RunOptions:
     json: bool = False
     plain: bool = False
     """Lines also on a terminal."""
-
-
-class Ending(StrEnum):
-    """Why a run ends."""
-
-    STOPPED = "stopped"
-    """Every avatar has stopped."""
-    TIME_UP = "time_up"
-    QUIT = "quit"
-    INTERRUPT = "interrupt"
-    TERMINATE = "terminate"
-    UNREAD = "unread"
-    """Nobody reads its output any more."""
 
 
 def leave_at_once(code: int) -> NoReturn:
@@ -218,7 +202,9 @@ class _Run:
         base = None if self._options.config is None else self._options.config.absolute().parent
         async with trio.open_nursery() as showing:
             async with (
-                self._open_archive() as archive,
+                open_kept(
+                    self._database, ports=self._ports, pid=os.getpid(), since=self._since, report=self._log_error
+                ) as archive,
                 open_running(
                     self._prepared,
                     ports=self._ports,
@@ -230,32 +216,11 @@ class _Run:
                     store=None if archive is None else archive.store,
                 ) as running,
             ):
-                code = self._sound(archive, await self._serve(running, archive, showing))
+                code = await self._serve(running, archive, showing)
+                code = last_word(archive, code, log=self._log, stderr=self._streams.stderr)
             showing.cancel_scope.deadline = trio.current_time() + VIEW_END_S
         self._log.info("service_ended", why=self._why, exit_code=int(code))
         return code
-
-    @asynccontextmanager
-    async def _open_archive(self) -> AsyncIterator[StoreArchive | None]:
-        """Open the database, where effects are to survive."""
-        if self._database is None:
-            yield None
-            return
-        from gridagent.cli.archive import open_archive  # noqa: PLC0415 - SQLite only where it is used
-
-        async with open_archive(
-            self._database, ports=self._ports, pid=os.getpid(), since=self._since, report=self._log_error
-        ) as archive:
-            yield archive
-
-    def _sound(self, archive: StoreArchive | None, code: ExitCode) -> ExitCode:
-        """Say at the end what became of storage; a run that looked well and was not has its own exit code."""
-        state = None if archive is None else archive.state()
-        if state is None or not state.fault:
-            return code
-        self._log.error("storage_failed", fault=state.fault, lost=state.lost)
-        self._streams.stderr.write(f"gridagent: {fault_in_words(state)}; mend it, then start again\n")
-        return ExitCode.STORAGE if code is ExitCode.OK else code
 
     def _duration(self) -> float | None:
         if self._options.forever or self._options.for_s is not None:
@@ -263,7 +228,7 @@ class _Run:
         watched = is_terminal(self._streams.stdin) or is_terminal(self._streams.stdout)
         return None if watched else WITHOUT_TERMINAL_S
 
-    async def _serve(self, running: Running, archive: StoreArchive | None, showing: trio.Nursery) -> ExitCode:
+    async def _serve(self, running: Running, archive: Archive | None, showing: trio.Nursery) -> ExitCode:
         service = running.service
         handles = [service.avatar(key) for key in service.avatars]
         duration = self._duration()
@@ -272,8 +237,7 @@ class _Run:
         async with trio.open_nursery() as tasks:
             # The view first, and without a wait before it subscribed: it misses nothing.
             await showing.start(view.run)
-            for doubt in await list_doubts(handles, archive):
-                await view.say(Tone.DOUBT, doubt_in_words(doubt))
+            await tell_doubts(view, handles, archive)
             await tasks.start(attend, partial(self._on_signal, handles, view, tasks))
             if self._config.control.enabled:
                 await self._open_endpoint(running, archive, tasks)
@@ -316,9 +280,7 @@ class _Run:
         lines = [f"gridagent {__version__}: {shown(names)} {where}"]
         if prepared.demonstration:
             lines.append("no configuration file: the scenario says who lives there and who owns the avatar")
-            lines.append("payments, budgets, approvals and the audit trail are kept in memory, and end with this run")
-        else:
-            lines.append(f"what must survive is kept in {shown(str(self._database))}")
+        lines.append(kept_in_words(self._database))
         ends = "until it is stopped" if duration is None else f"for {seconds_in_words(duration)}"
         lines.append(f"runs {ends}; type 'help' for what you can do here, 'quit' or Ctrl-C to stop in order")
         if self._config.control.enabled:
@@ -326,7 +288,7 @@ class _Run:
         lines.append(f"the log is {self._log_place}")
         return lines
 
-    async def _open_endpoint(self, running: Running, archive: StoreArchive | None, tasks: trio.Nursery) -> None:
+    async def _open_endpoint(self, running: Running, archive: Archive | None, tasks: trio.Nursery) -> None:
         token, instance = self._ports.ids.token(_TOKEN_BYTES), self._ports.ids.token()
         server = ControlServer(
             running.service,

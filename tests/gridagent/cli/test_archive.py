@@ -16,15 +16,13 @@ import trio.testing
 from gridagent.actions import InDoubt, PayAvatar
 from gridagent.cli import records, remote
 from gridagent.cli.archive import StoreArchive, open_archive
-from gridagent.cli.exit_codes import ExitCode
 from gridagent.cli.remote import Reach
-from gridagent.cli.run import Streams, _Run
 from gridagent.config.policy import PolicySection, RolesSection
 from gridagent.config.secrets import SecretStr
 from gridagent.controls import RequestAction, SayAsOperator, SettleEffect
 from gridagent.fronts.control import ControlServer, Endpoint, EndpointRefused
 from gridagent.fronts.control.archive import list_doubts
-from gridagent.fronts.control.words import SearchAudit, StorageRow
+from gridagent.fronts.control.words import SearchAudit
 from gridagent.grid.puppet import Puppet
 from gridagent.mind import QuietMind
 from gridagent.observations import AgentState
@@ -264,27 +262,6 @@ async def test_the_holder_is_written_beside_the_database(autojump_clock, tmp_pat
     async with stage(path) as on:
         assert json.loads((tmp_path / holder_path("gridagent.db")).read_bytes()) == {"pid": 7, "since": "today"}
         assert on.archive.state().file == str(path)
-
-
-async def test_a_run_that_ends_in_safe_mode_says_so(autojump_clock):
-    """On standard error, in the log, and by its exit code; another reason to fail keeps its own code. Spec: EFX-4."""
-    logged = []
-
-    class Log:
-        def error(self, event, **fields):
-            logged.append((event, fields["fault"]))
-
-    class Kept:
-        def state(self):
-            return StorageRow(file="/d", fault="io_error", since=0.0, waiting=0, commits=0, records=0, lost=2)
-
-    run = object.__new__(_Run)
-    run._log, run._streams = Log(), Streams(stdin=None, stdout=io.StringIO(), stderr=io.StringIO())
-    assert run._sound(Kept(), ExitCode.OK) is ExitCode.STORAGE
-    assert run._sound(Kept(), ExitCode.AVATAR_FAILED) is ExitCode.AVATAR_FAILED
-    assert run._sound(None, ExitCode.OK) is ExitCode.OK
-    assert logged == [("storage_failed", "io_error")] * 2
-    assert "the disk failed (/d), so nothing that costs anything is done; 2 records" in run._streams.stderr.getvalue()
 
 
 def test_a_disk_that_fails_at_the_start_is_one_sentence(gridagent, monkeypatch):
