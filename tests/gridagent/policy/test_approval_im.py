@@ -198,3 +198,17 @@ def test_a_nonce_of_what_has_run_out_says_so(bench, people) -> None:
     answer = im(world, nonce, people["owner"])
     assert (answer.code, answer.approval_id) == (AnswerCode.EXPIRED, approval_id)
     assert not [change for change in world.changes if isinstance(change, ApprovalTried)]
+
+
+def test_an_answer_is_as_long_as_it_may_be_and_no_longer() -> None:
+    """White space may fill the line up to its bound; letters that look alike are in no nonce. Spec: POL-7."""
+    assert parse_answer(f"allow {NONCE}".ljust(64)) == ImAnswer(allow=True, nonce=NONCE)
+    assert parse_answer(f"allow {NONCE}".ljust(65)) is None
+    assert sorted(ALPHABET) == sorted(set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") - set("ILOU"))
+
+
+def test_a_long_request_is_cut_and_shows_it() -> None:
+    """The whole IM is filled to its last byte, and ends with the mark of a cut. Spec: POL-7."""
+    text = approval_text(summary="x" * 2_000, principal=U, nonce=NONCE, expires_in_s=60.0)
+    assert len(text.encode()) == CHAT_MAX_BYTES
+    assert text.endswith("x…")
