@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final
 
 import msgspec
+import trio
 
 from gridagent.errors import OperatorError, OutcomeUnknown
 from gridagent.fronts.control.words import AuditChecked, AuditRow, FileWritten, SearchAudit, StorageRow
@@ -33,6 +35,7 @@ __all__ = (
     "audit_row",
     "backup_written",
     "chain_checked",
+    "discard",
     "doubtful_since",
     "open_archive",
     "open_new",
@@ -103,15 +106,23 @@ class StoreArchive:
 
         Raises:
             OperatorError: there is a file already, or it cannot be written.
+            StorageFailed: a segment cannot be read.
+
+        Cancellation: safe; the unfinished file is removed.
         """
-        out = await self._blocking.run(open_new, file, name="audit export")
+        run = partial(self._blocking.run, name="audit export")
+        out = await run(open_new, file)
         try:
             for number in await self.store.segments():
-                await self._blocking.run(out.write, await self.store.export_segment(number), name="audit export")
-        finally:
-            await self._blocking.run(out.close, name="audit export")
-        size = await self._blocking.run(Path(file).stat, name="audit export")
-        return FileWritten(file=file, bytes=size.st_size)
+                with suppress(KeyError):  # retention let it go meanwhile
+                    await run(out.write, await self.store.export_segment(number))
+            size = out.tell()
+            await run(out.close)
+        except BaseException:
+            with trio.CancelScope(shield=True):
+                await run(discard, out, file)
+            raise
+        return FileWritten(file=file, bytes=size)
 
     async def back_up(self, file: str) -> FileWritten:
         """Copy the database piece by piece, so that commits go on in between."""
@@ -133,6 +144,13 @@ def open_new(file: str) -> BinaryIO:
         raise OperatorError(
             f"{file} cannot be written ({error.strerror}); name a file in a directory of yours"
         ) from error
+
+
+def discard(out: BinaryIO, file: str) -> None:
+    """Leave nothing of an unfinished file."""
+    with suppress(OSError):  # what could not be written cannot be flushed either
+        out.close()
+    Path(file).unlink(missing_ok=True)
 
 
 def query_of(wanted: SearchAudit) -> AuditQuery:

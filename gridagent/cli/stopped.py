@@ -17,7 +17,8 @@ from typing import Final, Self
 import msgspec
 
 from gridagent.actions import Action, EffectClass, action_name
-from gridagent.cli.archive import audit_row, backup_written, chain_checked, open_new, query_of
+from gridagent.cli.archive import audit_row, backup_written, chain_checked, discard, open_new, query_of
+from gridagent.errors import OperatorError
 from gridagent.fronts.control.words import ApprovalRow, AuditChecked, AuditRow, DoubtRow, FileWritten, SearchAudit
 from gridagent.ids import AvatarKey
 from gridagent.limits import clip
@@ -79,13 +80,27 @@ class StoppedDatabase:
 
     def export(self, file: str) -> FileWritten:
         """Write every segment to a new file."""
-        with open_new(file) as out, self._reading():
-            for head in segment_heads(self._database.connection):
-                out.write(export_segment(self._database.connection, head.segment))
-            return FileWritten(file=file, bytes=out.tell())
+        out = open_new(file)
+        try:
+            with self._reading():
+                for head in segment_heads(self._database.connection):
+                    out.write(export_segment(self._database.connection, head.segment))
+            size = out.tell()
+            out.close()
+        except BaseException:
+            discard(out, file)
+            raise
+        return FileWritten(file=file, bytes=size)
 
     def back_up(self, file: str) -> FileWritten:
-        """Copy the database to a new file."""
+        """Copy the database to a new file.
+
+        Raises:
+            OperatorError: there is a file already.
+            StorageFailed: a disk failed; nothing is left of the copy.
+        """
+        if Path(file).exists():
+            raise OperatorError(f"there is a file at {file} already; give the backup another name")
         copy = PagedBackup(self._database, file)
         try:
             while not copy.step():

@@ -15,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import PurePath
 from typing import Final, TypeAlias
 
 import attrs
@@ -312,6 +313,8 @@ class ControlServer:
         """Answer what only storage can; whatever it cannot do is a refusal, and the connection goes on."""
         if self._archive is None:
             return [Refused(id=request.id, code="no_storage", message=_NO_STORAGE)]
+        if isinstance(request, ExportAudit | BackUp) and not PurePath(request.file).is_absolute():
+            return [Refused(id=request.id, code="relative_path", message="name the file by its absolute path")]
         try:
             rows = await _ask(self._archive, request)
         except GridAgentError as error:

@@ -132,7 +132,7 @@ class SearchAudit(_Request, frozen=True, kw_only=True, tag="audit_search"):
     until: float | None = None
     """This moment excluded."""
     kind: AuditKind | None = None
-    after: tuple[float, int] | None = None
+    after: tuple[float, Annotated[int, Meta(ge=0, le=2**62)]] | None = None
     """Go on behind this record: ``at`` and ``row`` of the last one of the page before."""
     most: Annotated[int, Meta(ge=1, le=AUDIT_PAGE_MAX)] = AUDIT_PAGE_MAX
 

@@ -286,3 +286,36 @@ async def test_while_storage_fails_doubt_is_told_without_a_moment(autojump_clock
             raise StorageFailed(StorageFault.IO_ERROR)
 
     assert await StoreArchive(Failing(), "/d", None).doubtful() == {}
+
+
+async def test_an_export_that_fails_leaves_nothing_and_one_that_retention_overtakes_goes_on(tmp_path):
+    """A segment that went meanwhile is left out; a disk that fails leaves no half a file. Spec: POL-10."""
+
+    class Segments:
+        async def segments(self):
+            await trio.lowlevel.checkpoint()
+            return (1, 2)
+
+        async def export_segment(self, number):
+            await trio.lowlevel.checkpoint()
+            if number == 1:
+                raise KeyError(number)
+            if self.broken:
+                raise StorageFailed(StorageFault.IO_ERROR)
+            return b"two\n"
+
+    class Inline:
+        async def run(self, fn, *arguments, name):
+            await trio.lowlevel.checkpoint()
+            return fn(*arguments)
+
+    store = Segments()
+    store.broken = True
+    archive = StoreArchive(store, "/d", Inline())
+    file = tmp_path / "audit.jsonl"
+    with pytest.raises(StorageFailed):
+        await archive.export(str(file))
+    assert not file.exists()
+    store.broken = False
+    assert (await archive.export(str(file))).bytes == 4
+    assert file.read_bytes() == b"two\n"

@@ -16,6 +16,7 @@ from gridagent.cli.stopped import StoppedDatabase
 from gridagent.config.load import load_config
 from gridagent.config.policy import PolicySection, RolesSection
 from gridagent.controls import RequestAction
+from gridagent.errors import OperatorError
 from gridagent.events import ImReceived, Speaker, SpeakerKind
 from gridagent.grid.puppet import Puppet
 from gridagent.ids import AvatarKey
@@ -25,7 +26,7 @@ from gridagent.policy import Policy
 from gridagent.runtime.deterministic import simulated_ports
 from gridagent.service import AvatarSpec, open_service
 from gridagent.session import OnBackendFailure, SessionSettings
-from gridagent.storage.base import LedgerInUse, LedgerRefused
+from gridagent.storage.base import LedgerInUse, StorageFailed, StorageFault
 from gridagent.storage.database import Holder, open_database
 from gridagent.storage.files import SystemFiles
 
@@ -76,7 +77,7 @@ def test_the_trail_is_verified_exported_and_the_database_copied(lived) -> None:
     done = lived("backup", str(copy), "--json")
     assert (done.code, json.loads(done.out)["bytes"]) == (0, copy.stat().st_size)
     again = lived("backup", str(copy))
-    assert (again.code, "there is a file at" in again.err) == (9, True)
+    assert (again.code, "there is a file at" in again.err) == (5, True)
     again = lived("audit", "export", str(export))
     assert (again.code, "there is a file at" in again.err) == (5, True)
 
@@ -179,12 +180,16 @@ def test_the_database_lies_in_the_state_directory(gridagent) -> None:
     assert AvatarKey("robin") in load_config(None, gridagent.environ).avatars
 
 
+def _full(*arguments):
+    raise StorageFailed(StorageFault.DISK_FULL)
+
+
 async def _lost(action):
     await trio.lowlevel.checkpoint()
     return InDoubt(reason="no_evidence")
 
 
-async def test_what_waits_and_what_is_in_doubt_is_read_from_the_file(autojump_clock, tmp_path) -> None:
+async def test_what_waits_and_what_is_in_doubt_is_read_from_the_file(autojump_clock, tmp_path, monkeypatch) -> None:
     """Exactly what a running service would show, and nothing of what ended. Spec: POL-7, EFX-2, OPS-6."""
     path, ports, puppet = tmp_path / "gridagent.db", simulated_ports(1), Puppet()
     puppet.applier = _lost
@@ -222,8 +227,16 @@ async def test_what_waits_and_what_is_in_doubt_is_read_from_the_file(autojump_cl
         (doubt,) = database.in_doubt()
         assert (doubt.effect, doubt.action, doubt.since) == (effect, "pay_avatar", None)
         assert "amount=5" in doubt.summary
-        with pytest.raises(LedgerRefused, match="there is a file at"):
+        with pytest.raises(OperatorError, match="there is a file at"):
             database.back_up(str(path))
+        with monkeypatch.context() as patch:
+            patch.setattr("gridagent.cli.stopped.PagedBackup.step", _full)
+            with pytest.raises(StorageFailed):
+                database.back_up(str(tmp_path / "copy.db"))
+            patch.setattr("gridagent.cli.stopped.export_segment", _full)
+            with pytest.raises(StorageFailed):
+                database.export(str(tmp_path / "audit.jsonl"))
+        assert {each.name for each in tmp_path.iterdir()} & {"copy.db", "copy.db.part", "audit.jsonl"} == set()
 
 
 class Paying:

@@ -105,6 +105,16 @@ async def test_what_storage_cannot_do_is_a_refusal_and_the_connection_goes_on(au
         assert (await client.verify_audit()).rows == 2
 
 
+async def test_a_file_is_named_by_its_absolute_path(autojump_clock):
+    """The service has another working directory than whoever asks. Spec: OPS-6."""
+    shelf = Shelf()
+    async with connected(shelf) as client:
+        for ask in (client.export_audit, client.back_up):
+            with pytest.raises(EndpointRefused, match="absolute path"):
+                await ask("audit.jsonl")
+    assert shelf.asked == []
+
+
 async def test_effects_of_an_avatar_that_is_not_there_are_refused(autojump_clock):
     """As any question about it. Spec: OPS-6."""
     async with connected(None) as client:
