@@ -6,7 +6,6 @@
 from live_grid.simulator.accounts import DEFAULT_PASSWORD as DEFAULT_PASSWORD
 from live_grid.simulator.accounts import Accounts as Accounts
 from live_grid.simulator.core import SimulatorCore as SimulatorCore
-from live_grid.simulator.core import SimulatorStatistics as SimulatorStatistics
 from live_grid.simulator.faults import WireFaultKind as WireFaultKind
 from live_grid.simulator.faults import WireFaults as WireFaults
 from live_grid.simulator.memory_wire import MemoryWire as MemoryWire
@@ -16,6 +15,7 @@ from live_grid.simulator.profiles import SECOND_LIFE as SECOND_LIFE
 from live_grid.simulator.profiles import WireProfile as WireProfile
 from live_grid.simulator.server import GridServer as GridServer
 from live_grid.simulator.server import serve_grid as serve_grid
+from live_grid.simulator.statistics import SimulatorStatistics as SimulatorStatistics
 from live_grid.simulator.wire import Wire as Wire
 
 __all__ = (

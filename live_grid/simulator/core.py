@@ -14,35 +14,34 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-import msgspec
-
 from gridagent.events import DisconnectCause
 from gridagent.grid.simulated.avatars import Avatar
 from gridagent.grid.simulated.sessions import Session
 from live_grid.circuit import Address, CircuitEnded
-from live_grid.errors import RemoteProtocolError
-from live_grid.messages import BY_NAME
 from live_grid.messages.circuits import DisableSimulator, LogoutReply, LogoutRequest, PacketAck, UseCircuitCode
-from live_grid.packet import RELIABLE, decode_packet_untrusted, encode_packet, read_message_untrusted
-from live_grid.simulator import greeting, hearing, travel
+from live_grid.simulator import greeting, travel
 from live_grid.simulator.accounts import Accounts
 from live_grid.simulator.agent import Agent
 from live_grid.simulator.capabilities import Capabilities
-from live_grid.simulator.faults import Air, Flight, WireFaultKind, WireFaults, draw_http
+from live_grid.simulator.delivery import Delivery
+from live_grid.simulator.faults import Air, Flight, WireFaultKind, WireFaults
 from live_grid.simulator.heeding import HEEDED, heed
 from live_grid.simulator.http1 import HttpRequest, HttpResponse
 from live_grid.simulator.ids import wire_id
-from live_grid.simulator.limits import AGENTS_MAX, HTTP_HELD_MAX, UNPROVED_ARRIVAL_S, VISITS_MAX
+from live_grid.simulator.instant import kick
+from live_grid.simulator.limits import AGENTS_MAX, UNPROVED_ARRIVAL_S, VISITS_MAX
 from live_grid.simulator.local_ids import LocalIds
 from live_grid.simulator.login_service import Door, LoginService
 from live_grid.simulator.mailbox import Answer, Mailbox
+from live_grid.simulator.openers import blind_ack, read_opener_untrusted
 from live_grid.simulator.places import Place
+from live_grid.simulator.refusals import Refusals
 from live_grid.simulator.stage import Stage
+from live_grid.simulator.statistics import SimulatorStatistics
 from live_grid.simulator.visit import Visit, VisitInput, VisitState
 
-__all__ = ("SimulatorCore", "SimulatorStatistics")
+__all__ = ("SimulatorCore",)
 
-_OPENER: Final = BY_NAME["UseCircuitCode"].number
 _COARSE_EVERY_S: Final = 4.5
 _LINGER_S: Final = 3.0
 """A login that is over is still resent what it did not acknowledge for so long."""
@@ -51,26 +50,6 @@ _LOGIN_PATHS: Final = frozenset({"/", "/login", "/cgi-bin/login.cgi"})
 _CODE_MAX: Final = 0x7FFF_FFFE
 """XML-RPC has signed numbers only."""
 _GOING_DOWN: Final = "The simulator is going down."
-
-
-class SimulatorStatistics(msgspec.Struct, frozen=True, kw_only=True):
-    """The figures of one moment."""
-
-    agents: int
-    circuits: int
-    lingering: int
-    """Logins that are over and still resent to."""
-    addresses: int
-    """Capabilities that were given out."""
-    strangers: int
-    """Datagrams that belonged to no circuit and opened none."""
-    malformed: int
-    """Requests that could not be read."""
-    unsaid: int
-    """Messages that found no room on their circuit."""
-    overlooked: int
-    """Things that found no room to be done."""
-    faults: dict[str, int]
 
 
 class SimulatorCore:
@@ -86,11 +65,11 @@ class SimulatorCore:
         "_air_in",
         "_air_out",
         "_capabilities",
-        "_held",
+        "_delivery",
         "_lingering",
         "_local_ids",
         "_login",
-        "_refused_next",
+        "_refusals",
         "_routes",
         "_strangers",
         "_unsaid",
@@ -101,6 +80,8 @@ class SimulatorCore:
     def __init__(self, stage: Stage, accounts: Accounts) -> None:
         self.stage = stage
         self._capabilities = Capabilities(stage)
+        self._delivery = Delivery(stage)
+        self._refusals = Refusals(stage)
         self._login = LoginService(
             world=stage.world,
             accounts=accounts,
@@ -108,7 +89,7 @@ class SimulatorCore:
             doors=self,
             profile=stage.profile,
             base_url=stage.base_url,
-            refuse=self._refuse,
+            refuse=self._refusals.draw,
         )
         first = stage.rng.randrange(1 << 8, 1 << 28)
         self._local_ids = [LocalIds(place.region, first=first + (place.number << 16)) for place in stage.places]
@@ -118,8 +99,6 @@ class SimulatorCore:
         self._urgent: list[Flight] = []  # acks of openers, one a datagram that came
         self._air_in = Air(stage.rng, stage.counts, stage.faults)
         self._air_out = Air(stage.rng, stage.counts, stage.faults)
-        self._held: list[tuple[float, Answer, HttpResponse]] = []  # bounded in `_deliver`
-        self._refused_next: list[DisconnectCause] = []
         self._strangers = 0
         self._unsaid = 0
 
@@ -131,16 +110,7 @@ class SimulatorCore:
 
     def refuse_next_login(self, cause: DisconnectCause) -> None:
         """Refuse the next login for a cause."""
-        self._refused_next = [*self._refused_next[-15:], cause]
-
-    def _refuse(self) -> DisconnectCause | None:
-        if self._refused_next:
-            self.stage.counts.add(WireFaultKind.LOGIN_REFUSED)
-            return self._refused_next.pop(0)
-        faults = self.stage.faults
-        if self.stage.strikes(faults.login_refused, WireFaultKind.LOGIN_REFUSED):
-            return self.stage.rng.choice(faults.login_causes)
-        return None
+        self._refusals.refuse_next(cause)
 
     # --- logins ----------------------------------------------------------------------------------
 
@@ -208,7 +178,7 @@ class SimulatorCore:
             What to call when the connection is gone while the answer is outstanding.
         """
         self.stage.world.advance(now)
-        deliver = partial(self._deliver, answer)
+        deliver = partial(self._delivery.deliver, answer)
         if self._capabilities.handle(request, now, deliver):
             pass
         elif request.method == "POST" and request.path in _LOGIN_PATHS:
@@ -226,15 +196,6 @@ class SimulatorCore:
         for agent in self._agents.values():
             for visit in agent.visits.values():
                 visit.mailbox.cancel(deliver)
-
-    def _deliver(self, answer: Answer, response: HttpResponse) -> None:
-        fate = draw_http(self.stage.faults, self.stage.rng, self.stage.counts)
-        if fate.missing:
-            answer(HttpResponse(status=0, close=True))
-        elif fate.delay_s and len(self._held) < HTTP_HELD_MAX:
-            self._held.append((self.stage.world.now + fate.delay_s, answer, response))
-        else:
-            answer(fate.instead or response)
 
     # --- datagrams -------------------------------------------------------------------------------
 
@@ -256,39 +217,20 @@ class SimulatorCore:
         number, data, address = flight
         route = self._routes.get((number, address))
         settled = route is not None and route[0].live and route[1].state is not VisitState.CLOSED
-        opener = None if settled else self._opener(data)
+        opener = None if settled else read_opener_untrusted(data)
         if opener is not None:
             route = self._open_circuit(number, opener, address, now)
         if route is None:
             self._strangers += 1
-            self._acknowledge_blindly(flight, opener)
+            ack = None if opener is None else blind_ack(data)
+            if ack is not None and self.stage.profile.codes_acked_blindly:
+                self._urgent.append((number, ack, address))
             return
         agent, visit = route
         circuit = visit.circuit
         assert circuit is not None  # noqa: S101 - a route is made with its circuit
         circuit.receive_datagram_untrusted(data, address, now)
         self._listen(agent, visit, now)
-
-    @staticmethod
-    def _opener(data: bytes) -> UseCircuitCode | None:
-        """Read a datagram that wants to open a circuit, and no other."""
-        try:
-            packet = decode_packet_untrusted(data)
-            if packet.number != _OPENER:
-                return None
-            message = read_message_untrusted(packet)
-        except RemoteProtocolError:
-            return None
-        return message if isinstance(message, UseCircuitCode) else None
-
-    def _acknowledge_blindly(self, flight: Flight, opener: UseCircuitCode | None) -> None:
-        """Acknowledge a code that nobody knows, as OpenSimulator does before it looks."""
-        number, data, address = flight
-        if opener is None or not self.stage.profile.codes_acked_blindly or not data[0] & RELIABLE:
-            return
-        sequence = int.from_bytes(data[1:5], "big")
-        ack = encode_packet(PacketAck(packets=(PacketAck.Packets(sequence),)), sequence=1)
-        self._urgent.append((number, ack, address))
 
     def _open_circuit(
         self, number: int, opener: UseCircuitCode, address: Address, now: float
@@ -353,7 +295,7 @@ class SimulatorCore:
         """Let go of a login that is over: its circuits linger until what was said has arrived, or long enough."""
         del self._agents[agent.session_id]
         if agent.ended is DisconnectCause.REGION_RESTART:
-            agent.say(hearing.kick(agent, _GOING_DOWN))
+            agent.say(kick(agent, _GOING_DOWN))
         silent = agent.ended is not None
         lasts = _LINGER_S
         if silent and self.stage.strikes(self.stage.faults.dead_stream, WireFaultKind.DEAD_STREAM):
@@ -406,7 +348,7 @@ class SimulatorCore:
         self.stage.do_deferred(now)
         for flight in self._air_in.arrived(now):
             self._receive(flight, now)
-        self._answer_held(now)
+        self._delivery.handle_timer(now)
         for agent, visit in self._circuits():
             assert visit.circuit is not None  # noqa: S101 - that is what makes it one
             visit.circuit.handle_timer(now)
@@ -449,16 +391,9 @@ class SimulatorCore:
                 if visit.handshake_answered:
                     visit.say(greeting.coarse_locations(visit.place.region, agent.avatar_id, now), reliable=False)
 
-    def _answer_held(self, now: float) -> None:
-        due = [(answer, response) for until, answer, response in self._held if now >= until]
-        self._held = [entry for entry in self._held if now < entry[0]]
-        for answer, response in due:
-            answer(response)
-
     def get_timer(self) -> float | None:
         """Tell when to call `datagrams_to_send` at the latest, if ever."""
-        moments: list[float | None] = [self._air_in.next_due(), self._air_out.next_due()]
-        moments += [until for until, _, _ in self._held]
+        moments: list[float | None] = [self._air_in.next_due(), self._air_out.next_due(), self._delivery.get_timer()]
         moments += [until for until, _ in self._lingering]
         for _, visit in self._circuits():
             assert visit.circuit is not None  # noqa: S101 - that is what makes it one
@@ -479,7 +414,7 @@ class SimulatorCore:
         """End every login in order; return the last datagrams."""
         flights: list[Flight] = []
         for agent in tuple(self._agents.values()):
-            agent.say(hearing.kick(agent, _GOING_DOWN))
+            agent.say(kick(agent, _GOING_DOWN))
             self.stage.world.drop(agent.session, now)
             for visit in agent.open_visits():
                 visit.mailbox.close()
@@ -487,9 +422,7 @@ class SimulatorCore:
                 if visit.circuit is not None:
                     visit.circuit.close()
                 flights += self._leaving(visit, now)
-        for _, answer, response in self._held:
-            answer(response)
-        self._held = []
+        self._delivery.close()
         return flights
 
     def statistics(self) -> SimulatorStatistics:

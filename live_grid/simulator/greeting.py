@@ -186,8 +186,12 @@ def overlays(region: Region, viewer: AvatarId) -> Iterator[ParcelOverlay]:
     if region.size_m > _OVERLAY_SIZE_MAX_M:
         return
     side = region.size_m // _SQUARE_M
+    only = region.parcels[0] if len(region.parcels) == 1 else None
     owners = [
-        [region.parcel_at(Position(x=column * _SQUARE_M + 0.5, y=row * _SQUARE_M + 0.5)) for column in range(side)]
+        [
+            only or region.parcel_at(Position(x=column * _SQUARE_M + 0.5, y=row * _SQUARE_M + 0.5))
+            for column in range(side)
+        ]
         for row in range(side)
     ]
     squares = bytearray()

@@ -17,28 +17,23 @@ from gridagent.actions import Position, Volume
 from gridagent.events import GridEvent, Speaker, SpeakerKind
 from gridagent.ids import NIL_UUID, AvatarId, ObjectId
 from live_grid.llsd import write_llsd_xml
-from live_grid.messages import NIL, Message
+from live_grid.messages import NIL
 from live_grid.messages.avatars import AvatarAnimation
-from live_grid.messages.circuits import KickUser
-from live_grid.messages.notation import AgentSession
 from live_grid.messages.people import OfflineNotification, OnlineNotification, TerminateFriendship
 from live_grid.messages.speech import (
     AgentAlertMessage,
     AlertMessage,
     ChatFromSimulator,
-    ImprovedInstantMessage,
-    LoadURL,
-    ScriptDialog,
-    ScriptQuestion,
 )
-from live_grid.simulator import dialogs, greeting, holdings, travel
+from live_grid.simulator import dialogs, greeting, hearing_offers, holdings, travel
 from live_grid.simulator.agent import Agent
 from live_grid.simulator.ids import conversation_id, derived_id, wire_id
+from live_grid.simulator.instant import im, kick
 from live_grid.simulator.paying import balance_reply
 from live_grid.simulator.refusing import teleport_words, tell_refusal
 from live_grid.simulator.wording import long_text, short_text
 
-__all__ = ("UNSPOKEN", "hear", "im")
+__all__ = ("UNSPOKEN", "hear")
 
 _AUDIBLE: Final = 1
 _SYSTEM, _AGENT, _OBJECT = 0, 1, 2
@@ -46,41 +41,6 @@ _VOLUMES: Final = {Volume.WHISPER: 0, Volume.SAY: 1, Volume.SHOUT: 2}
 _TYPING_STARTS, _TYPING_ENDS = 4, 5
 _SOURCES: Final = {SpeakerKind.SELF: _AGENT, SpeakerKind.AVATAR: _AGENT, SpeakerKind.OBJECT: _OBJECT}
 _NOWHERE: Final = (0.0, 0.0, 0.0)
-_ESTATE: Final = 1
-
-
-def im(
-    agent: Agent,
-    source: Speaker,
-    dialog: int,
-    text: str,
-    *,
-    id: bytes = NIL,  # noqa: A002 - the field's own name
-    bucket: bytes = b"\0",
-    offline: bool = False,
-    from_group: bool = False,
-) -> ImprovedInstantMessage:
-    """Make an instant message to an avatar."""
-    sender = source.owner_id if source.owner_id is not None else source.id
-    here = agent.here
-    return ImprovedInstantMessage(
-        agent_data=AgentSession(wire_id(sender), NIL),
-        message_block=ImprovedInstantMessage.MessageBlock(
-            from_group=from_group,
-            to_agent_id=agent.agent_id,
-            parent_estate_id=_ESTATE,
-            region_id=NIL if here is None else here.region_id,
-            position=_NOWHERE,
-            offline=int(offline),
-            dialog=dialog,
-            id=id,
-            timestamp=agent.stage.started_at_wall + int(agent.stage.world.now),
-            from_agent_name=short_text(source.name),
-            message=long_text(text),
-            binary_bucket=bucket,
-        ),
-        estate_block=ImprovedInstantMessage.EstateBlock(0),
-    )
 
 
 # --- words ---------------------------------------------------------------------------------------
@@ -180,14 +140,6 @@ def _kicked(agent: Agent, event: told.Kicked) -> None:
     agent.say(kick(agent, event.reason))
 
 
-def kick(agent: Agent, reason: str) -> Message:
-    """Make the message that throws a client out."""
-    return KickUser(
-        target_block=KickUser.TargetBlock(bytes(4), 0),
-        user_info=KickUser.UserInfo(agent.agent_id, agent.session_id, long_text(reason)),
-    )
-
-
 # --- what is seen --------------------------------------------------------------------------------
 
 
@@ -261,94 +213,6 @@ def _teleport_failed(agent: Agent, event: told.TeleportFailed) -> None:
     travel.teleport_failed(agent, teleport_words(event.reason))
 
 
-# --- offers --------------------------------------------------------------------------------------
-
-
-def _friendship_offered(agent: Agent, event: told.FriendshipOffered) -> None:
-    agent.say(im(agent, event.source, dialogs.FRIENDSHIP_OFFERED, event.message, id=wire_id(event.offer_id)))
-
-
-def _teleport_offered(agent: Agent, event: told.TeleportOffered) -> None:
-    sender = agent.stage.world.avatar(AvatarId(event.source.id))
-    bucket = b""
-    if sender.body is not None:
-        here = sender.body.position_at(agent.stage.world.now)
-        x_m, y_m = sender.body.region.x_m, sender.body.region.y_m
-        bucket = short_text(f"{x_m}|{y_m}|{here.x:.0f}|{here.y:.0f}|{here.z:.0f}|1|0|0|PG")
-    agent.say(im(agent, event.source, dialogs.LURE, event.message, id=wire_id(event.offer_id), bucket=bucket))
-
-
-def _teleport_asked(agent: Agent, event: told.TeleportAsked) -> None:
-    conversation = conversation_id(wire_id(event.source.id), agent.agent_id)
-    agent.say(im(agent, event.source, dialogs.TELEPORT_REQUEST, event.message, id=conversation))
-
-
-def _inventory_offered(agent: Agent, event: told.InventoryOffered) -> None:
-    offer = wire_id(event.offer_id)
-    number = holdings.ASSET_TYPES.get(event.kind, holdings.ASSET_TYPES["object"])
-    if event.source.kind is SpeakerKind.OBJECT:
-        message = im(agent, event.source, dialogs.TASK_GIFT, event.name, id=offer, bucket=bytes((number,)))
-    else:
-        message = im(agent, event.source, dialogs.GIFT, event.name, id=offer, bucket=bytes((number,)) + offer)
-    agent.say(message)
-
-
-def _dialog_opened(agent: Agent, event: told.DialogOpened) -> None:
-    object_id, channel = wire_id(event.object_id), dialogs.channel_of(event.offer_id)
-    agent.dialogs.put((object_id, channel), event.offer_id)
-    owner = agent.stage.world.avatar(event.owner_id)
-    first, _, last = owner.name.partition(" ")
-    agent.say(
-        ScriptDialog(
-            data=ScriptDialog.Data(
-                object_id=object_id,
-                first_name=short_text(first),
-                last_name=short_text(last),
-                object_name=short_text(event.object_name),
-                message=dialogs.dialog_text(event.text),
-                chat_channel=channel,
-                image_id=NIL,
-            ),
-            buttons=tuple(ScriptDialog.Buttons(dialogs.button_text(label)) for label in event.buttons),
-            owner_data=(ScriptDialog.OwnerData(wire_id(event.owner_id)),),
-        )
-    )
-
-
-def _permission_asked(agent: Agent, event: told.PermissionAsked) -> None:
-    item = wire_id(event.offer_id)
-    agent.permissions.put(item, (event.offer_id, event.permissions))
-    owner = agent.stage.world.avatar(event.owner_id)
-    agent.say(
-        ScriptQuestion(
-            data=ScriptQuestion.Data(
-                task_id=wire_id(event.object_id),
-                item_id=item,
-                object_name=short_text(event.object_name),
-                object_owner=short_text(owner.name),
-                questions=dialogs.bits_of(event.permissions),
-            ),
-            experience=ScriptQuestion.Experience(NIL),
-        )
-    )
-
-
-def _url_shown(agent: Agent, event: told.UrlShown) -> None:
-    thing = agent.avatar.body.region.objects.get(event.object_id) if agent.avatar.body is not None else None
-    agent.say(
-        LoadURL(
-            data=LoadURL.Data(
-                object_name=short_text(event.object_name),
-                object_id=wire_id(event.object_id),
-                owner_id=NIL if thing is None else wire_id(thing.owner_id),
-                owner_is_group=False,
-                message=short_text("Have a look at this page."),
-                url=short_text(event.url),
-            )
-        )
-    )
-
-
 # --- people, inventory, money --------------------------------------------------------------------
 
 
@@ -396,28 +260,28 @@ _TABLE: Final[Mapping[type[GridEvent], Callable[..., None]]] = MappingProxyType(
         told.AvatarSeen: _avatar_seen,
         told.BalanceChanged: _balance_changed,
         told.ChatHeard: _chat_heard,
-        told.DialogOpened: _dialog_opened,
+        told.DialogOpened: hearing_offers.dialog_opened,
         told.FriendChanged: _friend_changed,
-        told.FriendshipOffered: _friendship_offered,
+        told.FriendshipOffered: hearing_offers.friendship_offered,
         told.GiftAnswered: _gift_answered,
         told.GroupImSeen: _group_im_seen,
         told.ImReceived: _im_received,
         told.InventoryChanged: _inventory_changed,
-        told.InventoryOffered: _inventory_offered,
+        told.InventoryOffered: hearing_offers.inventory_offered,
         told.Kicked: _kicked,
         told.ObjectGone: _object_gone,
         told.ObjectSeen: _object_seen,
         told.ParcelSeen: _parcel_seen,
-        told.PermissionAsked: _permission_asked,
+        told.PermissionAsked: hearing_offers.permission_asked,
         told.PostureChanged: _posture_changed,
         told.RegionRestarting: _region_restarting,
         told.SelfMoved: _self_moved,
-        told.TeleportAsked: _teleport_asked,
+        told.TeleportAsked: hearing_offers.teleport_asked,
         told.TeleportFailed: _teleport_failed,
         told.TeleportFinished: _teleport_finished,
-        told.TeleportOffered: _teleport_offered,
+        told.TeleportOffered: hearing_offers.teleport_offered,
         told.TypingSeen: _typing_seen,
-        told.UrlShown: _url_shown,
+        told.UrlShown: hearing_offers.url_shown,
     }
 )
 UNSPOKEN: Final = frozenset(

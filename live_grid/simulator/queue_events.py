@@ -126,6 +126,8 @@ def _bitmap(region: Region, parcel: Parcel) -> bytes:
     if region.size_m > _BITMAP_SIZE_MAX_M:
         return b""
     side = region.size_m // _SQUARE_M
+    if len(region.parcels) == 1:
+        return ((1 << side * side) - 1).to_bytes((side * side + 7) // 8, "little")
     bits = bytearray((side * side + 7) // 8)
     for row in range(side):
         for column in range(side):

@@ -24,7 +24,7 @@ from gridagent.ids import AvatarId
 from gridagent.runtime.ports import Clock, Ports
 from live_grid.circuit import Address
 from live_grid.simulator.accounts import DEFAULT_PASSWORD, Accounts
-from live_grid.simulator.core import SimulatorCore, SimulatorStatistics
+from live_grid.simulator.core import SimulatorCore
 from live_grid.simulator.faults import WireFaultCounts, WireFaults
 from live_grid.simulator.http1 import HttpRequest, HttpResponse
 from live_grid.simulator.http_shell import serve_connection
@@ -33,6 +33,7 @@ from live_grid.simulator.places import Places
 from live_grid.simulator.profiles import OPENSIM, WireProfile
 from live_grid.simulator.sockets import SocketWire
 from live_grid.simulator.stage import Stage
+from live_grid.simulator.statistics import SimulatorStatistics
 from live_grid.simulator.wire import DatagramPort, Wire
 
 __all__ = ("LOOPBACK", "GridServer", "serve_grid")

@@ -309,8 +309,7 @@ def _put_back(agent: Agent, journey: Journey, now: float) -> None:
         return
     if journey.kind is JourneyKind.TELEPORT:
         teleport_failed(agent, _NOT_FOLLOWED.format(name=journey.goal.place.region.name))
-    if journey.goal.place not in agent.stage.places.around(journey.start.place):
-        journey.goal.leave_at = now
+    journey.goal.leave_at = now  # recorded: neighbour or not, its circuit is closed
     journey.start.mark(agent.avatar_id)
 
 

@@ -30,7 +30,6 @@ from live_grid.messages.regions import CoarseLocationUpdate, RegionHandshake
 from live_grid.messages.speech import ChatFromSimulator, ChatFromViewer
 from live_grid.messages.travel import TeleportLocationRequest
 from live_grid.packet import decode_packet_untrusted, encode_packet, read_message_untrusted
-from live_grid.simulator import core as core_module
 from live_grid.simulator.faults import WireFaultKind, WireFaults
 from live_grid.simulator.http1 import HttpRequest
 from live_grid.simulator.profiles import SECOND_LIFE
@@ -361,27 +360,6 @@ def test_a_bad_http_side_is_survived(world: World) -> None:
     counts = table.core.statistics().faults
     assert counts["http_502"] + counts["http_html"] + counts["http_late"] > 0
     assert ada.queues[0].statistics().polls > 1
-
-
-def test_an_answer_can_go_missing(table: Table) -> None:
-    """The connection is to be closed instead. Spec: LIV-15."""
-    table.core.set_faults(WireFaults(http_missing=1.0))
-    answers = []
-    table.ask(HttpRequest(method="GET", target="/get_grid_info"), answers.append)
-    assert [answer.status for answer in answers] == [0]
-    assert table.stage.counts[WireFaultKind.HTTP_MISSING] == 1
-
-
-def test_late_answers_come_later_and_only_so_many_wait(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One more than the ceiling comes at once. Spec: LIV-15."""
-    monkeypatch.setattr(core_module, "HTTP_HELD_MAX", 1)
-    table.core.set_faults(WireFaults(http_late=1.0, http_late_s=(3.0, 3.0)))
-    answers = []
-    for _ in range(2):
-        table.ask(HttpRequest(method="GET", target="/get_grid_info"), answers.append)
-    assert len(answers) == 1
-    table.pass_time(4.0)
-    assert len(answers) == 2
 
 
 def test_a_repeated_answer_is_taken_once(world: World) -> None:

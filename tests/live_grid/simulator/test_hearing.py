@@ -18,7 +18,7 @@ from gridagent.events import (
     TeleportFailed,
 )
 from gridagent.grid.simulated import World
-from gridagent.grid.simulated.characters import ObjectIm, ObjectSay, OfferItem, ShowUrl
+from gridagent.grid.simulated.characters import ObjectIm, ObjectSay
 from gridagent.grid.simulated.scripts import act
 from gridagent.grid.simulated.witness import Witness
 from gridagent.ids import ObjectId
@@ -32,7 +32,6 @@ from live_grid.messages.speech import (
     AlertMessage,
     ChatFromSimulator,
     ImprovedInstantMessage,
-    LoadURL,
 )
 from live_grid.simulator import hearing
 from live_grid.simulator.ids import conversation_id, wire_id
@@ -119,18 +118,6 @@ def test_groups_alerts_and_invitations_arrive(world: World, table: Table, ada: P
     assert (text_of(alert.alert_data.message), alert.alert_data.modal) == ("Mind the gap.", True)
 
 
-def test_pages_and_items_of_things_are_offered(world: World, table: Table, ada: Puppet, ben: Witness) -> None:
-    """By address, by kind; the page's owner is the thing's. Spec: LIV-6; Fault: 20."""
-    bell = world.regions()[0].objects[BELL]
-    act(world._state, bell, ShowUrl(to=ADA, url="http://example.org/"))
-    act(world._state, bell, OfferItem(to=ADA, name="Clapper", kind="oddity"))
-    table.settle()
-    (page,), (offer,) = ada.saw(LoadURL), ada.saw(ImprovedInstantMessage)
-    assert (text_of(page.data.url), page.data.owner_id) == ("http://example.org/", wire_id(ben.avatar_id))
-    assert (offer.message_block.dialog, offer.message_block.binary_bucket) == (9, b"\6")
-    assert text_of(offer.message_block.message) == "Clapper"
-
-
 def test_a_restart_is_announced_in_the_familys_way(world: World) -> None:
     """In words alone, or with a key that programs read; then everybody is thrown out. Spec: LIV-6, LIV-15; Fault: 8."""
     for profile in (None, SECOND_LIFE):
@@ -147,15 +134,6 @@ def test_a_restart_is_announced_in_the_familys_way(world: World) -> None:
         assert [text_of(one.user_info.reason) for one in ada.saw(KickUser)] == ["The simulator is going down."]
         assert not world.avatar(world.avatars()[0]).online
         table.pass_time(10.0)
-
-
-def test_a_kick_gives_the_reason(world: World, table: Table, ada: Puppet) -> None:
-    """And ends the login. Spec: LIV-6; Fault: 8."""
-    world.kick(world.avatars()[0], table.now, reason="Behave.")
-    table.pass_time(1.0)
-    (kick,) = ada.saw(KickUser)
-    assert (text_of(kick.user_info.reason), kick.user_info.session_id) == ("Behave.", ada.session.session_id)
-    assert table.core.statistics().agents == 0
 
 
 def test_friends_who_are_here_are_named_at_the_beginning(world: World, table: Table, ben: Witness) -> None:
@@ -175,24 +153,6 @@ def test_somebody_who_is_ejected_goes_on_elsewhere(world: World, table: Table, e
     table.settle()
     assert "ejected" in text_of(cleo.saw(AgentAlertMessage)[0].alert_data.message)
     assert len(cleo.told("TeleportFinish")) == 1
-
-
-def test_open_offers_wait_for_whoever_was_away(world: World, table: Table, ben: Witness) -> None:
-    """They are shown with presence. Spec: LIV-6."""
-    ben.do(asked.OfferFriendship(to=ADA, message="hello"))
-    ada = table.puppet("Ada Actor")
-    ada.enter()
-    assert [one.message_block.dialog for one in ada.saw(ImprovedInstantMessage)] == [38]
-
-
-def test_an_invitation_of_somebody_who_has_left_names_no_place(world: World, table: Table, ben: Witness) -> None:
-    """It waits all the same. Spec: LIV-6."""
-    ben.do(asked.OfferTeleport(to=ADA, message="come"))
-    ben.leave()
-    ada = table.puppet("Ada Actor")
-    ada.enter()
-    (lure,) = ada.saw(ImprovedInstantMessage)
-    assert (lure.message_block.dialog, lure.message_block.binary_bucket) == (22, b"")
 
 
 def test_words_from_nowhere_come_from_nowhere(table: Table, ada: Puppet) -> None:

@@ -85,6 +85,9 @@ def test_a_parcel_is_described_with_its_rights_and_its_shape(world: World) -> No
     bits = int.from_bytes(data["Bitmap"], "little")
     assert {at for at in range(64 * 64) if bits >> at & 1} == {1 * 64 + 2, 2 * 64 + 2}
     assert data["AuctionID"] == 0
+    annex = world.regions()[1]
+    (whole,) = queue_events.parcel_properties(annex, annex.parcels[0], sequence_id=0, profile=OPENSIM)["ParcelData"]
+    assert whole["Bitmap"] == b"\xff" * (128 * 128 // 8)
     second = queue_events.parcel_properties(plaza, plaza.parcels[0], sequence_id=0, profile=SECOND_LIFE)
     assert second["ParcelData"][0]["AuctionID"] == bytes(4)
 

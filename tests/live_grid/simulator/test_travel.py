@@ -150,14 +150,15 @@ def test_a_client_that_does_not_follow_is_put_back(world: World, table: Table, a
     assert table.core.statistics().circuits == 1
 
 
-def test_a_client_that_follows_to_a_neighbour_too_late_keeps_it_as_a_child(table: Table, ada: Puppet) -> None:
-    """Neighbours stay. Spec: LIV-7."""
+def test_a_region_that_was_never_reached_closes_its_circuit(table: Table, ada: Puppet) -> None:
+    """Neighbour or not, as recorded. Spec: LIV-7, LIV-15."""
     go(ada, ANNEX)
     ada.open_circuit(1)
     table.pass_time(OPENSIM.arrival_s)
     assert len(ada.saw(TeleportFailed)) == 1
-    table.pass_time(30.0)
-    assert table.core.statistics().circuits == 2
+    assert len(ada.saw(DisableSimulator, 1)) == 1
+    table.pass_time(10.0)
+    assert table.core.statistics().circuits == 1
 
 
 def test_presence_without_having_come_is_ignored(table: Table, ada: Puppet) -> None:
