@@ -17,6 +17,7 @@ REDEEMERS: dict[str, str] = {
     "gridagent/grid/puppet.py": "the backend that tests drive by hand",
     "gridagent/simulation/hostile.py": "the adversary of a simulation, which tells the account of each use",
     "gridagent/grid/simulated/backend.py": "the simulated backend's one `apply`",
+    "live_grid/backend/backend.py": "the live backend's one `apply`",
 }
 NAMES = frozenset({HANDLE, "gridagent.policy.AuthorizedAction"})
 

@@ -39,7 +39,6 @@ EXEMPT = frozenset(
         "tests/architecture/test_workplace.py",
         "tests/live_grid/test_addresses.py",  # hostile addresses are what it is about
         "tests/live_grid/io/test_trust.py",  # whose addresses are trusted is what it is about
-        "tests/live_grid/io/test_trust.py",  # and so it is here
     }
 )
 

@@ -1,0 +1,82 @@
+"""How the composition root makes live backends out of a configuration: the entry point.
+
+Owns the one step from the sections of the configuration to an account and settings. Found through the entry point
+``live`` of the group ``gridagent.backends``, so that an install without this package has no live transport in it;
+called once an avatar, before anything connects (Spec: LIV-14).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from gridagent.config.model import AvatarConfig, LiveGridConfig
+from gridagent.config.secrets import SecretStr
+from gridagent.errors import ConfigError, ConfigProblem
+from gridagent.grid.base import BackendFactory, GridBackend, Redeem
+from gridagent.ids import Generation
+from live_grid.backend.account import LiveAccount, LiveSettings, start_of
+from live_grid.backend.backend import LiveBackend
+from live_grid.circuit import CircuitConfig
+from live_grid.handover import SessionSettings
+
+__all__ = ("live_backends",)
+
+
+def live_backends(
+    avatar: AvatarConfig,
+    grid: LiveGridConfig,
+    *,
+    password: SecretStr,
+    new_id: Callable[[], str],
+    version: str = "0",
+    record: Callable[[bytes], object] | None = None,
+) -> BackendFactory:
+    """Make the factory of one avatar's backends.
+
+    Args:
+        avatar: the account.
+        grid: how to reach the grid.
+        password: read from the avatar's file.
+        new_id: makes ids nobody else has; the port's.
+        version: of the program, as grids are told it.
+        record: takes the wire line by line, with its secrets taken out.
+
+    Raises:
+        ConfigError: there is no login address, or the start names no place.
+    """
+    if grid.login_url is None:
+        problem = ConfigProblem(
+            path="$.grid.live.login_url",
+            what="is missing for a live grid",
+            shape="",
+            mend="set it to the grid's login URL",
+        )
+        raise ConfigError((problem,))
+    start_of(avatar.start)
+    settings = LiveSettings(
+        login_url=grid.login_url.reveal(),
+        version=version,
+        login_timeout_s=grid.login_timeout_s,
+        session=SessionSettings(circuit=CircuitConfig(dead_after_s=grid.idle_timeout_s)),
+        record=record,
+    )
+    account = LiveAccount(
+        first_name=avatar.first_name, last_name=avatar.last_name, password=password, start=avatar.start
+    )
+    return _Factory(account=account, settings=settings, new_id=new_id)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class _Factory:
+    """Makes one backend a generation; see `gridagent.grid.base.BackendFactory`."""
+
+    account: LiveAccount
+    settings: LiveSettings
+    new_id: Callable[[], str]
+
+    def __call__(self, *, generation: Generation, redeem: Redeem) -> GridBackend:
+        """Return a backend that has not begun to connect."""
+        del generation  # nothing of it goes over the wire
+        return LiveBackend(self.account, self.settings, redeem=redeem, new_id=self.new_id)

@@ -1,0 +1,60 @@
+"""The entry point that the composition root calls."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from gridagent.config.model import AvatarConfig, LiveGridConfig
+from gridagent.config.secrets import EndpointUrl, SecretStr
+from gridagent.errors import ConfigError
+from gridagent.ids import Generation
+from live_grid.backend import LiveBackend, live_backends
+from tests.live_grid.backend.scene import Ledger
+
+PASSWORD = SecretStr("secret")
+AVATAR = AvatarConfig(first_name="Ada", last_name="Actor", start="Plaza/1/2/3")
+
+
+def test_each_generation_gets_a_backend_of_its_own() -> None:
+    """From the configuration's own sections. Spec: LIV-14, SUP-5."""
+    grid = LiveGridConfig(login_url=EndpointUrl("http://127.0.0.1:8002/"), login_timeout_s=7.0, idle_timeout_s=33.0)
+    factory = live_backends(AVATAR, grid, password=PASSWORD, new_id=lambda: "", version="9")
+    ledger = Ledger()
+    one, other = (factory(generation=Generation(number), redeem=ledger.redeem) for number in (1, 2))
+    assert isinstance(one, LiveBackend)
+    assert one is not other
+    settings = one._settings
+    assert (settings.login_timeout_s, settings.session.circuit.dead_after_s, settings.version) == (7.0, 33.0, "9")
+    assert "secret" not in repr(factory)
+
+
+@pytest.mark.parametrize(
+    ("avatar", "grid", "problem"),
+    [
+        (AVATAR, LiveGridConfig(), "login_url: is missing"),
+        (
+            AvatarConfig(first_name="Ada", start="Nowhere"),
+            LiveGridConfig(login_url=EndpointUrl("http://127.0.0.1:8002/")),
+            "names no place",
+        ),
+    ],
+    ids=["no address", "no place"],
+)
+def test_what_is_missing_is_told_before_anything_connects(
+    avatar: AvatarConfig, grid: LiveGridConfig, problem: str
+) -> None:
+    """Each problem has its place and its mend. Spec: CFG-1."""
+    with pytest.raises(ConfigError, match=problem):
+        live_backends(avatar, grid, password=PASSWORD, new_id=lambda: "")
+
+
+def test_the_entry_point_leads_here() -> None:
+    """As it stands in the project's own table. Spec: LIV-14."""
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
+    [(name, value)] = project["entry-points"]["gridagent.backends"].items()
+    assert name == "live"
+    assert EntryPoint(name=name, value=value, group="gridagent.backends").load() is live_backends
