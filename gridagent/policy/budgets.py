@@ -132,9 +132,9 @@ class _Account:
 
     __slots__ = ("last", "windows")
 
-    def __init__(self) -> None:
+    def __init__(self, last: int) -> None:
         self.windows: dict[int, Window] = {}
-        self.last = 0
+        self.last = last
 
 
 class _Pool:
@@ -164,10 +164,10 @@ class _Pool:
         if account is None:
             if len(self.accounts) >= self._size:
                 self.accounts.popitem(last=False)
-            account = self.accounts[key] = _Account()
+            account = self.accounts[key] = _Account(at)
         else:
             self.accounts.move_to_end(key)
-        account.last = at
+            account.last = at
         return account
 
 
@@ -391,7 +391,7 @@ class BudgetBook:
         return _open_window(pool.touch(key, at), line, 0)
 
 
-_NOBODY: Final = _Account()
+_NOBODY: Final = _Account(0)
 _ADDED_UP: Final = frozenset({BudgetScope.GLOBAL, BudgetScope.STRANGERS})
 
 

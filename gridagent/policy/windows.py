@@ -28,24 +28,22 @@ class BudgetClock:
     monotonic clock: it advances by what the wall clock is above the highest value ever seen.
     """
 
-    __slots__ = ("_monotonic_us", "_wall_us", "at_us", "wall_high_us")
+    __slots__ = ("_last", "at_us", "wall_high_us")
 
     def __init__(self, *, at_us: int = 0, wall_high_us: int = 0) -> None:
         self.at_us = at_us
         self.wall_high_us = wall_high_us
-        self._wall_us: int | None = None
-        self._monotonic_us = 0
+        self._last: tuple[int, int] | None = None
 
     def advance(self, now: Instant) -> int:
         """Take both clocks in and return the budget clock, in microseconds."""
         wall_us = int(now.wall * MICROSECONDS)
         monotonic_us = int(now.monotonic * MICROSECONDS)
-        if self._wall_us is None:
+        if self._last is None:
             progress = wall_us - self.wall_high_us
         else:
-            progress = min(wall_us - self._wall_us, monotonic_us - self._monotonic_us)
-        self._wall_us = wall_us
-        self._monotonic_us = monotonic_us
+            progress = min(wall_us - self._last[0], monotonic_us - self._last[1])
+        self._last = (wall_us, monotonic_us)
         self.wall_high_us = max(self.wall_high_us, wall_us)
         if progress > 0:
             self.at_us += progress

@@ -93,6 +93,10 @@ def _skipped(parent: ast.AST, field: str) -> bool:
         return True
     if isinstance(parent, ast.Raise | ast.ImportFrom | ast.Import | ast.JoinedStr):
         return True
+    if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "TypeVar":
+        return True
+    if isinstance(parent, ast.AnnAssign) and "TypeAlias" in ast.unparse(parent.annotation):
+        return True
     if isinstance(parent, ast.Assign | ast.AnnAssign):
         targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
         return any(isinstance(target, ast.Name) and target.id in UNNOTICED for target in targets)
@@ -132,9 +136,8 @@ def breaks_of(source: str) -> list[Break]:
             before = _text(node, shown)
             list(_changes(node))[way]()
             after = _text(node, shown)
-            found.append(
-                (f"{where or 'module'}: {before} -> {after}", getattr(node, "lineno", 0), function, (index, way))
-            )
+            line = node.target.lineno if isinstance(node, ast.comprehension) else getattr(node, "lineno", 0)
+            found.append((f"{where or 'module'}: {before} -> {after}", line, function, (index, way)))
     times: Counter[str] = Counter()
     named = []
     for name, line, function, place in found:

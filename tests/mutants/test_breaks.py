@@ -63,6 +63,8 @@ def test_each_kind_of_break_is_made(source, wanted) -> None:
         "def f(): raise ValueError('wrong' + str(1))",
         "def f(): return None",
         "from a import b",
+        "A: TypeAlias = 'B | None'",
+        "T = TypeVar('T')",
     ],
 )
 def test_what_no_test_should_notice_is_left_alone(source) -> None:

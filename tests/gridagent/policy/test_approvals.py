@@ -17,9 +17,11 @@ from gridagent.policy.approvals import (
     ApprovalBook,
     ApprovalInput,
     ApprovalState,
+    ApprovalView,
     nonce_hash,
 )
 from gridagent.policy.canonical import canonicalise
+from gridagent.policy.decisions import Denied
 
 U = "00000000-0000-4000-8000-00000000000e"
 
@@ -164,3 +166,46 @@ def test_too_many_wrong_nonces_lock_it() -> None:
         assert not one.nonce_locked
         one.wrong_nonces += 1
     assert one.nonce_locked
+
+
+def test_recalling_makes_room_like_parking() -> None:
+    """Ended approvals from before a restart count among the records, and the oldest goes first. Spec: BND-12."""
+    book = ApprovalBook()
+    for number in range(APPROVAL_RECORDS_MAX + 2):
+        ended = approval(number)
+        ended.state = ApprovalState.DENIED
+        book.recall(ended)
+    assert len(book.all()) == APPROVAL_RECORDS_MAX
+    assert book.find("a1") is None
+    assert book.asked_before("e1") is None
+    assert book.asked_before("e2") == Denied(code=DenialCode.APPROVAL_DENIED, rule="approval")
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        (ApprovalInput.REFUSE, DenialCode.APPROVAL_DENIED),
+        (ApprovalInput.EXPIRE, DenialCode.APPROVAL_EXPIRED),
+        (ApprovalInput.CANCEL, DenialCode.APPROVAL_CANCELLED),
+    ],
+)
+def test_who_asks_again_is_told_by_which_rule(given, code) -> None:
+    """The code says what became of it, the rule is always the same. Spec: POL-3, POL-7."""
+    book = ApprovalBook()
+    one = approval(1)
+    book.park(one)
+    book.move(one, given)
+    assert book.asked_before("e1") == Denied(code=code, rule="approval")
+
+
+def test_a_view_says_whether_somebody_allowed_it() -> None:
+    """Waiting or allowed, as the table has it. Spec: POL-7."""
+    book = ApprovalBook()
+    book.park(approval(1))
+    assert [view.allowed for view in book.views()] == [False]
+    book.move(book.waiting()[0], ApprovalInput.ALLOW)
+    assert [view.allowed for view in book.views()] == [True]
+    assert APPROVAL.name == "approval"
+    assert approval(1).by == ""
+    made = ApprovalView(approval_id="a", action="x", principal="p", summary="", rule="", cause="", expires_at=1.0)
+    assert not made.allowed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from gridagent.policy import AuditRecord
+from gridagent.policy.audit import AuditKind
 
 
 def test_rows_survive_json(bench, people) -> None:
@@ -17,3 +18,14 @@ def test_rows_survive_json(bench, people) -> None:
     assert {row.kind.value for row in world.rows} == {"decision", "approval", "hold", "settlement"}
     for row in world.rows:
         assert msgspec.json.decode(msgspec.json.encode(row), type=AuditRecord) == row
+
+
+def test_a_row_says_nothing_that_it_was_not_told() -> None:
+    """What concerns nobody in particular is empty, not made up. Spec: POL-10."""
+    row = AuditRecord(seq=1, at=2.0, kind=AuditKind.HOLD, code="held")
+    assert msgspec.structs.asdict(row) == {
+        "seq": 1, "at": 2.0, "kind": AuditKind.HOLD, "code": "held", "rule": "", "who": "", "role": None,
+        "origin": None, "conversation": "", "generation": 0, "action": "", "digest": "", "tainted": False,
+        "budgets": (), "effect": None, "approval_id": None, "grant_id": None, "correlation": "", "cause": "",
+        "ordinal": 0, "policy": "",
+    }  # fmt: skip

@@ -286,3 +286,65 @@ def test_a_window_of_another_length_never_forgets_too_early(old, new, free_after
     # later by at most one bucket of the old window and one of the new
     t.at += 0.1 + (max(old) + new) / 16
     assert t.fits((PAY, 10))
+
+
+def test_the_places_are_shared_out_as_they_are_stated() -> None:
+    """Every configured avatar and the operator, and two rooms of one size beside them; no more. Spec: BND-13."""
+    assert (KNOWN_MAX, OTHERS_MAX, PEERS_MAX) == (1_025, 1_535, 4_096)
+    assert KNOWN_MAX + 2 * OTHERS_MAX <= BUDGET_PRINCIPALS_MAX
+
+
+def test_what_is_left_out_of_a_row_or_a_payer_is_nothing() -> None:
+    """Everybody's row has no key; a payer is no stranger and has no receiver unless it is said."""
+    row = BudgetRow(meter=SAY, per=BudgetScope.GLOBAL, window_s=1, buckets=())
+    assert (row.key, Payer("k").stranger, Payer("k").peer) == ("", False, None)
+
+
+@pytest.mark.parametrize(("late_us", "room"), [(0, False), (1, True)])
+def test_the_longest_idle_one_makes_room_after_twice_the_longest_window(monkeypatch, late_us, room) -> None:
+    """Not a microsecond earlier. Spec: BND-13."""
+    monkeypatch.setattr("gridagent.policy.budgets.POOL_SIZES", (1, 1, 1))
+    t = till({SAY: (budget("principal", 5, 10),), PAY: (budget("global", 5, 30),)})
+    assert t.fits((SAY, 1), key="s1")
+    assert not t.fits((SAY, 1), key="s2")
+    t.at += 60 + late_us / 1_000_000
+    assert t.fits((SAY, 1), key="s2") is room
+
+
+def test_a_receiver_has_an_account_only_where_one_is_counted(monkeypatch) -> None:
+    """Naming somebody for a meter without a budget per receiver takes nobody's place. Spec: BND-13."""
+    monkeypatch.setattr("gridagent.policy.budgets.PEERS_MAX", 1)
+    t = till({IMS: (budget("peer", 3),), PAY: (budget("global", 9),)})
+    assert t.fits((IMS, 3), peer="friend")
+    assert t.fits((PAY, 1), peer="somebody")
+    assert not t.fits((IMS, 1), peer="friend")
+
+
+@pytest.mark.parametrize(
+    ("window_s", "limit_left"),
+    [(5, 9), (10, 9), (11, 7), (60, 7), (3_600, 7), (7_200, 7)],
+)
+def test_a_window_takes_over_from_the_shortest_that_is_long_enough(window_s, limit_left) -> None:
+    """Else from the longest: never short of what is known, and no more than need be. Spec: POL-6, SUP-8."""
+    t = till({PAY: (budget("global", 10, 10), budget("global", 10, 3_600))})
+    t.charge((PAY, 2))
+    t.at += 30
+    t.charge((PAY, 1))
+    book = t.book.under({PAY: (budget("global", 10, window_s),)})
+    (gauge,) = book.gauges()
+    assert 10 - gauge.used == limit_left
+
+
+def test_what_a_charge_went_to_is_told_and_nothing_else() -> None:
+    """The windows of this principal and receiver and of everybody, not those of others. Spec: POL-6."""
+    t = till({**EVERY_SCOPE, PAY: (budget("global", 9),)})
+    t.charge((IMS, 1), key="s1", peer="p1")
+    t.charge((PAY, 2), key="s1")
+    t.charge((IMS, 1), key="s2", peer="p2")
+    rows = t.book.charged(((IMS, 1),), Payer("s2", stranger=True, peer="p2")).rows
+    assert [(row.per.value, row.key, sum(amount for _, amount in row.buckets)) for row in rows] == [
+        ("strangers", "", 2), ("global", "", 2), ("principal", "s2", 1), ("peer", "p2", 1),
+    ]  # fmt: skip
+    known = t.book.charged(((IMS, 1),), Payer("s2")).rows
+    assert [row.per.value for row in known] == ["global", "principal"]
+    assert t.book.clock.at_us == t.book.charged((), Payer("x")).clock_us

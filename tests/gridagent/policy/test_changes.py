@@ -9,7 +9,16 @@ from gridagent.actions import PayAvatar, Say
 from gridagent.authority import DenialCode, Origin
 from gridagent.config.policy import BudgetScope, Meter
 from gridagent.policy import Denied
-from gridagent.policy.changes import ApprovalOpened, Change, EffectReserved
+from gridagent.policy.changes import (
+    ApprovalMoved,
+    ApprovalOpened,
+    Change,
+    EffectReserved,
+    GatewaySnapshot,
+    GrantEnded,
+    StoredApproval,
+)
+from gridagent.policy.grants import GrantState
 
 U = "00000000-0000-4000-8000-00000000000e"
 
@@ -124,3 +133,16 @@ def test_a_way_that_is_no_way_is_kept_as_unknown(bench, way) -> None:
     msgspec.structs.force_setattr(request, "travel_m", way)
     world.gateway.decide(request, world.now)
     assert world.changes[-1].request.travel_m == (way if way in {0.0, 12.5} else None)
+
+
+def test_what_is_left_out_of_a_change_is_nothing() -> None:
+    """Nobody answered, nothing was tried, no connection was before, and nothing is a dry run unless it is said."""
+    assert GatewaySnapshot() == GatewaySnapshot(
+        generation=0, held=False, budgets=None, open_effects=(), ended_once=(), ended_light=(), approvals=(), grants=()
+    )
+    assert ApprovalMoved(approval_id="a", given=(), at=1.0).by == ""
+    assert GrantEnded(grant_id="g", state=GrantState.REVOKED, at=1.0).by == ""
+    defaults = {field.name: field.default for field in msgspec.structs.fields(EffectReserved) if not field.required}
+    assert defaults == {"approval_id": None, "grant": None, "dry_run": False}
+    defaults = {field.name: field.default for field in msgspec.structs.fields(StoredApproval) if not field.required}
+    assert defaults == {"wrong_nonces": 0, "by": ""}

@@ -122,3 +122,33 @@ def test_a_window_empties_and_starts_again() -> None:
     window.add(4)
     assert window.used(10**15) == 0
     assert list(window.buckets()) == []
+
+
+def test_a_new_clock_stands_at_nothing_and_takes_the_first_wall_clock_whole() -> None:
+    """Without a past everything above zero is progress; a clock that stands makes none. Spec: POL-6."""
+    clock = BudgetClock()
+    assert (clock.at_us, clock.wall_high_us) == (0, 0)
+    assert clock.advance(Instant(3.0, 9.0)) == 3_000_000
+    assert clock.advance(Instant(3.0, 9.0)) == 3_000_000
+    assert clock.wall_high_us == 3_000_000
+    assert clock.advance(Instant(3.000001, 9.000001)) == 3_000_001
+    assert BudgetClock(at_us=5, wall_high_us=4_000_000).advance(Instant(3.0, 1.0)) == 5
+
+
+def test_what_is_added_before_anybody_looked_is_added_at_the_beginning() -> None:
+    """A window that was never asked stands at nothing."""
+    window = Window(16)
+    window.add(3)
+    assert list(window.buckets()) == [(MICROSECONDS - 1, 3)]
+    assert len(window._counts) == BUCKETS + 1
+
+
+def test_a_full_window_names_each_bucket_once() -> None:
+    """Seventeen buckets in a row, the oldest first, and together what is used. Spec: POL-6."""
+    window = Window(16)
+    for second in range(40):
+        window.used(second * MICROSECONDS)
+        window.add(second + 1)
+    held = list(window.buckets())
+    assert [end for end, _ in held] == [(second + 1) * MICROSECONDS - 1 for second in range(23, 40)]
+    assert sum(amount for _, amount in held) == window.used(39 * MICROSECONDS)
