@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from gridagent import actions as asked
@@ -29,6 +32,17 @@ def hands() -> Hands:
 def test_every_action_of_the_catalogue_has_a_row() -> None:
     """Nothing can be authorised that nobody can carry out or refuse. Spec: MND-13, LIV-7."""
     assert set(ACTORS) == set(ACTIONS)
+
+
+def test_the_reference_tells_of_every_action_and_every_refusal() -> None:
+    """Each stands in its page as the wire and the audit trail write it. Spec: EFX-1."""
+    root = Path(__file__).parents[3]
+    page = set(re.findall(r"`(\w+)`", (root / "docs/reference/live-grid.md").read_text(encoding="utf-8")))
+    sources = [path.read_text(encoding="utf-8") for path in (root / "live_grid/backend").glob("acting*.py")]
+    words = set(re.findall(r'(?:return|refused =) "(\w+)"', "".join(sources)))
+    assert {action.__struct_config__.tag for action in ACTORS} <= page
+    assert "unknown_offer" in words
+    assert words <= page
 
 
 def test_what_cannot_be_sent_is_refused_with_a_word_of_ours(hands: Hands) -> None:
