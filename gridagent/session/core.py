@@ -421,7 +421,8 @@ class SessionCore:
                         expires_in_s=max(0.0, decision.expires_at - self._now.monotonic),
                     )
                 )
-                self.approvers.ask(decision, request)
+                if self.settings.ask_over_im:
+                    self.approvers.ask(decision, request)
             case Authorized():
                 self._report(request, Verdict.AUTHORIZED, decision.rule)
                 self._perform(decision, request, proposal)

@@ -57,6 +57,8 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Observations that may wait for one subscriber (Spec: BND-3)."""
     offline_work_max: int = 256
     """Look-ups that may wait until the avatar is in the world; one more is refused (Spec: BND-6)."""
+    ask_over_im: bool = True
+    """Ask the configured approvers over IM when an approval opens (Spec: POL-7); the operator can always answer."""
     workers_max: int = 16
     """Actions in flight at once (Spec: BND-4)."""
     shutdown_timeout_s: float = 10.0

@@ -76,6 +76,8 @@ def draw_settings(rng: Random, key: AvatarKey, *, last_generation: int, starts_c
         on_backend_failure=OnBackendFailure.RECONNECT,
         connect_at_start=starts_connected or rng.random() < 0.9,  # noqa: PLR2004 - mostly
         start_after_s=_maybe(rng, 0.0, (0.5, 5.0)),
+        # The oracle knows who may ask for what; the session's own questions to its approvers are not among them yet.
+        ask_over_im=False,
         grid_events_max=_maybe(rng, 1024, (1, 2, 8, 64)),
         controls_max=_maybe(rng, 64, (1, 2, 4)),
         observables_max=_maybe(rng, 1024, (1024, 4096)),

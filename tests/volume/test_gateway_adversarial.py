@@ -457,7 +457,9 @@ class World:
             if type(decision) is NeedsApproval:
                 self.approvals.append((decision.approval_id, asked))
                 yield rng.choice((20, 3_000, 24_000))
-                again = self.decide(request, asked)  # whatever became of it
+                if rng.random() < 0.5:  # asked again over today's connection, whatever became of it
+                    request = msgspec.structs.replace(request, generation=self.generation)
+                again = self.decide(request, asked)
                 assert type(again) is not Authorized
                 yield
                 continue

@@ -34,7 +34,7 @@ from gridagent.simulation.trial import run_trial
 
 PLAZA = load_shipped("plaza-8")
 HOURS = 0.5
-SEEDS = 4
+SEEDS = 12
 
 Patch = pytest.MonkeyPatch
 
