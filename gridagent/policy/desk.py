@@ -123,18 +123,18 @@ class ApprovalDesk:
         """Return the waiting approval whose answer this is, or say why the answer doesn't count."""
         approval = self._book.find(approval_id)
         if approval is None:
-            code = _why_not(None, who, policy.approvers) or AnswerCode.UNKNOWN
-            return self._turn_away(code, who, now, approval_id)
+            known = _is_operator(who) or _may_answer(None, who, policy.approvers)
+            return self._turn_away(AnswerCode.UNKNOWN if known else AnswerCode.WRONG_PERSON, who, now, approval_id)
         return self._received(approval, who, now, policy)
 
-    def receive_im(self, who: Answerer, now: Instant, policy: Policy) -> Approval | ApprovalAnswer:
+    def receive_im(self, nonce: str, who: Answerer, now: Instant, policy: Policy) -> Approval | ApprovalAnswer:
         """Return the waiting approval whose nonce this is, or say why the answer doesn't count.
 
         A nonce that is nobody's was tried at every approval this person may answer, and counts for each of them.
         """
         if not _may_answer(None, who, policy.approvers):
             return self._turn_away(AnswerCode.WRONG_PERSON, who, now)
-        digest = nonce_hash(who.nonce or "")
+        digest = nonce_hash(nonce)
         # Every one is compared to its end, so that the time it takes tells nothing.
         found = [approval for approval in self._book.all() if approval.has_nonce(digest)]
         if found:
@@ -317,13 +317,15 @@ def _opened(approval: Approval) -> ApprovalOpened:
     )
 
 
-def _why_not(approval: Approval | None, who: Answerer, approvers: Approvers) -> AnswerCode | None:
+def _is_operator(who: Answerer) -> bool:
+    return who.via is Origin.OPERATOR_CONSOLE and who.role is Role.OPERATOR
+
+
+def _why_not(approval: Approval, who: Answerer, approvers: Approvers) -> AnswerCode | None:
     """Say why an answer doesn't count; None when it does."""
-    operator = who.via is Origin.OPERATOR_CONSOLE and who.role is Role.OPERATOR
+    operator = _is_operator(who)
     if not operator and not _may_answer(approval, who, approvers):
         return AnswerCode.WRONG_PERSON
-    if approval is None:
-        return AnswerCode.UNKNOWN
     if (ended := _TO_ENDED.get(approval.state)) is not None:
         return ended
     if operator:
@@ -335,9 +337,6 @@ def _why_not(approval: Approval | None, who: Answerer, approvers: Approvers) -> 
 
 
 def _may_answer(approval: Approval | None, who: Answerer, approvers: Approvers) -> bool:
-    if who.via is not Origin.DIRECT_IM:
-        return False
-    if who.role is Role.OWNER:
-        return True
     own = approval is not None and approval.request.principal.key == who.by.key
-    return who.role is Role.TRUSTED and approvers is Approvers.TRUSTED and not own
+    trusted = who.role is Role.TRUSTED and approvers is Approvers.TRUSTED and not own
+    return who.via is Origin.DIRECT_IM and (who.role is Role.OWNER or trusted)

@@ -255,7 +255,7 @@ class Gateway(Custody):
         if approved is not None:
             self._desk.claimed(approved)
         if policy.dry_run:
-            self._ledger.remember_dry(entry, _DRY)
+            self._ledger.remember_dry(entry)
             self._journal.settlement(entry, _DRY, now)
         else:
             self._ledger.reserve(entry)
@@ -376,7 +376,7 @@ class Gateway(Custody):
         """
         role = self._policy.roles.role(by, Origin.DIRECT_IM)
         who = Answerer(by=by, via=Origin.DIRECT_IM, role=role, nonce=answer.nonce)
-        approval = self._desk.receive_im(who, now, self._policy)
+        approval = self._desk.receive_im(answer.nonce, who, now, self._policy)
         return self._conclude(approval, who, now, busy, allow=answer.allow)
 
     def claim(

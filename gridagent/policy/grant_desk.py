@@ -116,7 +116,7 @@ class GrantDesk:
             return self._turned_away(GrantCode.UNKNOWN, by, via, now)
         if grant.state is not GrantState.ACTIVE:
             return GrantAnswer(code=GrantCode.ENDED, grant_id=grant_id)
-        self._end(grant, GrantInput.REVOKE, now, by=by, via=via)
+        self._end(grant, GrantInput.REVOKE, now, (by, via))
         return GrantAnswer(code=GrantCode.REVOKED, grant_id=grant_id)
 
     def views(self) -> tuple[GrantView, ...]:
@@ -165,14 +165,15 @@ class GrantDesk:
             )
         return tuple(ended)
 
-    def _end(
-        self, grant: Grant, given: GrantInput, now: Instant, *, by: Principal | None = None, via: Origin | None = None
-    ) -> None:
+    def _end(self, grant: Grant, given: GrantInput, now: Instant, who: tuple[Principal, Origin] | None = None) -> None:
         self._book.move(grant, given)
-        grant_id, who = grant.record.grant_id, "" if by is None else by.key
-        self._journal.keep(GrantEnded(grant_id=grant_id, state=grant.state, by=who, at=now.wall))
-        role = None if by is None or via is None else self._policy().roles.role(by, via)
-        self._journal.note(AuditKind.GRANT, grant.state.value, now, by=by, via=via, role=role, grant_id=grant_id)
+        grant_id, code = grant.record.grant_id, grant.state.value
+        by = "" if who is None else who[0].key
+        self._journal.keep(GrantEnded(grant_id=grant_id, state=grant.state, by=by, at=now.wall))
+        if who is None:
+            self._journal.note(AuditKind.GRANT, code, now, grant_id=grant_id)
+        else:
+            self._note(code, grant_id, *who, now)
 
 
 def _checked(terms: GrantTerms) -> tuple[GrantTerms, tuple[Canonical, ...]] | str:  # noqa: PLR0911 - one line a problem

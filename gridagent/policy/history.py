@@ -4,7 +4,7 @@ Owns the fold; reads no disk and decides nothing. Whoever keeps changes (storage
 them back into a `GatewaySnapshot`, from which `Gateway.restore` goes on.
 
 Its invariants hold for a history cut between any two changes (Spec: EFX-2, POL-6, POL-7): it says what the
-gateway's own snapshot would have said at that point, and taking in a change twice says nothing else.
+gateway's own snapshot would have said at that point, and taking in the last of it twice says nothing else.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class _Shelf(Generic[K, V]):
 
 
 class History:
-    """What a sequence of changes comes to; applying one twice changes nothing.
+    """What a sequence of changes comes to; applying the last so many of them again changes nothing.
 
     Args:
         since: the snapshot that the changes follow.
@@ -150,9 +150,9 @@ class History:
 
     def _reserve(self, change: EffectReserved) -> None:
         effect = change.effect
+        self._lay(change.budgets)  # also of one that is known: what was laid over it is taken in again behind it
         if effect in self._effects or effect in self._ends[True] or effect in self._ends[False]:
             return
-        self._lay(change.budgets)
         self._effects[effect] = StoredEffect(
             effect=effect,
             effect_class=change.effect_class,
@@ -254,6 +254,5 @@ _FOLD: Final[dict[type, Callable[..., None]]] = {
 
 def _counts(row: BudgetRow, clock_us: int) -> bool:
     """Tell whether a window still holds anything at a moment of the budget clock."""
-    last = row.buckets[-1][0] if row.buckets else -1
     width = -(-row.window_s * MICROSECONDS // BUCKETS)
-    return last >= 0 and last + BUCKETS * width >= clock_us
+    return bool(row.buckets) and row.buckets[-1][0] + BUCKETS * width >= clock_us

@@ -105,7 +105,6 @@ class Entry(msgspec.Struct, kw_only=True, eq=False, gc=False):
     state: EffectState = EFFECT.initial
     intended: bool = False
     """It was said to be about to be redeemed, so whoever keeps changes takes it for sent."""
-    outcome: Outcome | None = None
 
     @property
     def once(self) -> bool:
@@ -200,11 +199,8 @@ class Ledger:
     # --- changes ----------------------------------------------------------------------------------
 
     def recall(self, entry: Entry) -> None:
-        """Take in an effect from before a restart; whoever does settles it next, unless it is in doubt."""
-        if entry.state is EffectState.IN_DOUBT:
-            self._doubtful[entry.effect] = entry
-        else:
-            self._open[entry.effect] = entry
+        """Take in an effect that was in doubt before a restart; whatever else was open is settled instead."""
+        self._doubtful[entry.effect] = entry
 
     def recall_end(self, effect: EffectKey, *, once: bool) -> None:
         """Remember that an effect ended before a restart."""
@@ -217,11 +213,10 @@ class Ledger:
         if entry.canonical.verb.resource is Resource.PAYMENT:
             self._paying = entry.effect
 
-    def remember_dry(self, entry: Entry, outcome: Refused) -> None:
+    def remember_dry(self, entry: Entry) -> None:
         """Take in an effect that is settled at once and whose handle was never alive."""
         self._bury(entry.handle, RedeemRefusal.DRY_RUN)
         entry.state = EFFECT.step(entry.state, EffectInput.REFUSE)
-        entry.outcome = outcome
         self._keep_end(entry.effect, entry, once=entry.once)
 
     def alive(self, handle: AuthorizedAction) -> Entry | None:
@@ -243,7 +238,7 @@ class Ledger:
         del self._handles[entry.handle]
         self._bury(entry.handle, refusal)
         outcome = Refused(reason=refusal.value)
-        self._end(entry, EffectInput.REFUSE, outcome)
+        self._end(entry, EffectInput.REFUSE)
         return outcome
 
     def strike(self, entries: Iterable[Entry], refusal: RedeemRefusal) -> tuple[tuple[Entry, Refused], ...]:
@@ -261,12 +256,11 @@ class Ledger:
             return False
         if self._handles.pop(entry.handle, None) is not None:
             self._bury(entry.handle, RedeemRefusal.SETTLED)
-        self._end(entry, given, outcome)
+        self._end(entry, given)
         return True
 
-    def _end(self, entry: Entry, given: EffectInput, outcome: Outcome) -> None:
+    def _end(self, entry: Entry, given: EffectInput) -> None:
         entry.state = EFFECT.step(entry.state, given)
-        entry.outcome = outcome
         if self._paying == entry.effect:
             self._paying = None  # in doubt is no longer in flight; its budget stays spent
         self._open.pop(entry.effect, None)

@@ -90,8 +90,9 @@ class Revival:
         cut_off: list[tuple[Entry, InDoubt | Refused]] = []
         for kept in snapshot.open_effects:
             entry = self._entry(kept)
-            self._ledger.recall(entry)
-            if entry.state is not EffectState.IN_DOUBT:
+            if entry.state is EffectState.IN_DOUBT:
+                self._ledger.recall(entry)
+            else:
                 outcome = NOT_SENT if entry.state is EffectState.RESERVED else CRASHED
                 self._ledger.settle(entry, outcome)
                 cut_off.append((entry, outcome))

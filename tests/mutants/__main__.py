@@ -92,22 +92,24 @@ class Tries:
         for path, each in self._wanted:
             if len(running) >= JOBS:
                 self._reap(running)
-            items = [by_id[name] for name in self._relevant(path, each) if name in by_id]
+            names, anew = self._relevant(path, each)
+            items = [by_id[name] for name in names if name in by_id]
             child = os.fork()
             if not child:
-                os._exit(_try(path, each, items, self._slow))
+                os._exit(_try(path, each, items, self._slow if anew else None))
             running[child] = (path, each)
         while running:
             self._reap(running)
         return True
 
-    def _relevant(self, path: Path, each: Break) -> list[str]:
+    def _relevant(self, path: Path, each: Break) -> tuple[list[str], bool]:
+        """Return the tests to run, and whether the module must be loaded anew: no test runs what runs on import."""
         here = [name for name, lines in self._watcher.ran.items() if (str(path), each.line) in lines]
         mirror = f"test_{path.stem}"
-        if not each.function or not here:
-            here = [name for name in self._watcher.ran if ("runtime" in name) is ("runtime" in str(path))]
-            return sorted(here, key=lambda name: (mirror not in name, self._watcher.took[name]))
-        return sorted(here, key=lambda name: self._watcher.took[name])
+        if each.function and here:
+            return sorted(here, key=lambda name: self._watcher.took[name]), False
+        room = [name for name in self._watcher.ran if ("runtime" in name) is ("runtime" in str(path))]
+        return sorted(room, key=lambda name: (mirror not in name, self._watcher.took[name])), True
 
     def _reap(self, running: dict[int, tuple[Path, Break]]) -> None:
         child, status = os.wait()
@@ -121,15 +123,15 @@ class Tries:
             _say(f"  {path.relative_to(ROOT)}:{each.line}: {each.name}")
 
 
-def _try(path: Path, each: Break, items: list[pytest.Item], slow: list[str]) -> int:
-    """Run tests against one break; in a child process."""
+def _try(path: Path, each: Break, items: list[pytest.Item], slow: list[str] | None) -> int:
+    """Run tests against one break, in a child process; anew and without the slow ones where those are named."""
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_PROF, PATIENCE_S)  # each test has a time-out of its own, by another timer
     source = path.read_text(encoding="utf-8")
     tree = broken(source, each.place)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    if not each.function:
+    if slow is not None:
         return _try_anew(path, tree, [item.nodeid for item in items], slow)
     _replace(path, compile(tree, str(path), "exec"), each.function)
     for item, after in zip(items, [*items[1:], None], strict=True):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from gridagent.actions import Say
 from gridagent.authority import DenialCode
 from gridagent.config.policy import BudgetScope, Meter
 from gridagent.limits import Label
 from gridagent.policy import Denied, RedeemRefusal
-from gridagent.policy.decisions import AnswerCode, GrantCode
+from gridagent.policy.decisions import AnswerCode, ApprovalAnswer, Ended, GrantAnswer, GrantCode
 
 STABLE = {
     DenialCode: """origin_may_not role_too_low tainted target_not_authorised pattern_denied budget_spent
@@ -46,3 +47,13 @@ def test_every_rule_name_fits_where_it_is_shown(wide) -> None:
     names += [f"budget.{meter.value}.{per.value}.2678400s" for meter in Meter for per in BudgetScope]
     allowed = Label.__metadata__[0].max_length
     assert max(map(len, names)) <= allowed
+
+
+def test_what_is_left_out_of_an_answer_is_nothing() -> None:
+    """No correlation, no decision, no acceptance is made up."""
+    ended = Ended(how="expired", action=Say(text="x"))
+    assert (ended.correlation, ended.approval_id, ended.effect, ended.grant_id, ended.outcome) == ("",) + (None,) * 4
+    answer = ApprovalAnswer(approval_id="a", code=AnswerCode.UNKNOWN)
+    assert (answer.accepted, answer.decision, answer.request) == (False, None, None)
+    given = GrantAnswer(code=GrantCode.FULL)
+    assert (given.grant_id, given.denied, given.problem) == (None, None, "")

@@ -12,7 +12,7 @@ from gridagent.authority import DenialCode, Origin, Principal
 from gridagent.errors import IllegalTransition
 from gridagent.policy import Authorized, Denied, NeedsApproval
 from gridagent.policy.changes import EffectReserved
-from gridagent.policy.grants import GRANT, GrantInput, GrantState
+from gridagent.policy.grants import GRANT, Grant, GrantInput, GrantRecord, GrantState
 
 U = "00000000-0000-4000-8000-00000000000e"
 V = "00000000-0000-4000-8000-00000000000f"
@@ -260,3 +260,18 @@ def test_words_can_be_granted_too(bench) -> None:
     world, grant_id = granted(bench, Say(text="The shop is open."), times=1)
     assert isinstance(world.fire(grant_id, Say(text="The shop is open.")), Authorized)
     assert refusal(world.fire(grant_id, Say(text="The shop is open."))) == ("grant_spent", "grant.times")
+
+
+def test_a_use_is_counted_at_its_moment() -> None:
+    """Whoever counts need not have looked before; all machines have their names. Spec: POL-8, POL-6."""
+    record = GrantRecord(
+        grant_id="g", principal=Principal(client="operator"), action="say", allowed=(b"x",), summary="", times=2,
+        window_s=16, valid_from=0.0, valid_until=1.0, given_by="", given_at=0.0, policy_version="",
+    )  # fmt: skip
+    grant = Grant(record)
+    assert grant.count(5_500_000, 7.0).buckets == ((5_999_999, 1),)
+    use = grant.count(6_500_000, 8.0)
+    assert (use.used, use.at, use.buckets) == (2, 8.0, ((5_999_999, 1), (6_999_999, 1)))
+    again = Grant(record, use=use)
+    assert (again.used(6_600_000), again.used(22_500_000), again.used(23_500_000)) == (2, 1, 0)
+    assert GRANT.name == "grant"

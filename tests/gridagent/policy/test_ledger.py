@@ -200,3 +200,12 @@ def test_the_payment_slot_is_free_again_after_every_kind_of_end(bench, end) -> N
         world.gateway.release(world.now)
     assert isinstance(world.pay(), Authorized)
     assert isinstance(world.ask(Say(text="x"), busy=frozenset({Resource.PAYMENT})), Authorized)
+
+
+def test_the_ledger_says_whether_an_end_counted(bench) -> None:
+    """True or false, and the machine has its name. Spec: EFX-1."""
+    world = bench()
+    entry = world.gateway._ledger.find(world.ask().effect)
+    assert world.gateway._ledger.settle(entry, YES) is False
+    assert world.gateway._ledger.settle(entry, NO) is True
+    assert EFFECT.name == "effect"

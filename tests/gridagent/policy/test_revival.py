@@ -8,7 +8,7 @@ import pytest
 from gridagent.actions import InDoubt, PayAvatar, Refused, Resource, Say
 from gridagent.authority import DenialCode, Origin
 from gridagent.errors import AuthorityRefused, OperatorError
-from gridagent.policy import Authorized, Denied, NeedsApproval
+from gridagent.policy import Authorized, Denied, Gateway, NeedsApproval
 from gridagent.policy.approval_im import ImAnswer
 from gridagent.policy.approvals import ApprovalInput
 from gridagent.policy.changes import ApprovalMoved, BudgetsReplaced, EffectSettled, GrantEnded
@@ -401,3 +401,30 @@ def test_a_snapshot_holds_what_counts_and_nothing_secret(bench) -> None:
     assert nonce not in text
     assert "token-" in text  # ids are there
     assert isinstance(world.ask(cause="next"), Authorized | Denied)
+
+
+def test_windows_of_a_policy_that_went_do_not_stand_in_for_newer_ones(bench, wide) -> None:
+    """Long, then short, then cut off, then long again: what the short one counted is not forgotten. Spec: POL-6."""
+    long = {"linden": [{"per": "global", "limit": 10, "window_s": 3_600}]}
+    short = {"linden": [{"per": "global", "limit": 10, "window_s": 60}]}
+    world = bench(budgets=long)
+    world.gateway.abandon(world.pay(4).effect, "gone", world.now)
+    world.gateway.replace_policy(wide(budgets=short), world.now)
+    world.gateway.abandon(world.pay(3).effect, "gone", world.now)
+    world.restart(policy=wide(budgets=long))
+    assert {gauge.meter.value: gauge.used for gauge in world.gateway.status().budgets}["linden"] == 7
+    assert world.pay(4, generation=2).code is DenialCode.BUDGET_SPENT
+
+
+def test_a_restored_gateway_asks_for_intents_only_where_it_was_told(bench) -> None:
+    """As a new one does. Spec: EFX-2."""
+    world = bench()
+    again, _ = Gateway.restore(
+        world.gateway.policy, world.gateway.snapshot(), world.now, tokens=lambda: "t", audit=lambda _: None
+    )
+    again.open_generation(2)
+    decision = again.decide(world.request(PayAvatar(to=U, amount=1), generation=2), world.now)
+    assert again.redeem(decision.handle, generation=2, now=world.now).effect == decision.effect
+    world.restart(intents=True)
+    with pytest.raises(AuthorityRefused, match="not_intended"):
+        world.redeem(world.pay(generation=2), generation=2)
