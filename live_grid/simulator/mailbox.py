@@ -81,9 +81,11 @@ class Mailbox:
         if self._answer is not None:
             # A second poll takes the place of the first, which is told that nothing came.
             self._release(NOTHING)
-        if done:
+        if done and self._profile.done_ends_queue:
             self.close()
-        if self.closed:
+        if done and self._repeated(ack) is None:
+            self._sent = None
+        if self.closed or done:
             answer(GONE)
             return
         repeated = self._repeated(ack)

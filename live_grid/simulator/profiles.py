@@ -37,6 +37,8 @@ class WireProfile(msgspec.Struct, frozen=True, kw_only=True):
     """How long a poll without events is held."""
     acks_honoured: bool
     """Keep events until the client acknowledges them; otherwise they are gone with the answer."""
+    done_ends_queue: bool
+    """Answer 404 for ever to a client that once said that it polls no more; otherwise it may come back."""
     integers_as_binary: bool
     """Write unsigned numbers of the parcel as four bytes; otherwise as integers."""
     sizes_named: bool
@@ -85,6 +87,7 @@ OPENSIM: Final = WireProfile(
     ),
     poll_hold_s=58.0,
     acks_honoured=False,
+    done_ends_queue=True,
     integers_as_binary=False,
     sizes_named=True,
     codes_acked_blindly=True,
@@ -108,6 +111,7 @@ SECOND_LIFE: Final = WireProfile(
     capabilities=(*_COMMON_CAPABILITIES, "AgentPreferences", "ReadOfflineMsgs", "UpdateAgentInformation"),
     poll_hold_s=25.0,
     acks_honoured=True,
+    done_ends_queue=False,
     integers_as_binary=True,
     sizes_named=False,
     codes_acked_blindly=False,

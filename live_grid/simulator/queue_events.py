@@ -6,6 +6,7 @@ family writes them its own way (Spec: LIV-4, LIV-15).
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Final, TypeAlias
 from uuid import UUID
 
@@ -39,6 +40,7 @@ _ALLOW_SCRIPTS: Final = 1 << 1
 _ALLOW_LANDMARK: Final = 1 << 3
 _CREATE_OBJECTS: Final = 1 << 6
 _SCRIPTS_AND_FLIGHT: Final = _ALLOW_FLY | _ALLOW_LANDMARK
+_CLAIMED: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _SQUARE_M: Final = 4
 _BITMAP_SIZE_MAX_M: Final = 1_024
 
@@ -163,26 +165,43 @@ def parcel_properties(
         "AuthBuyerID": UUID(bytes=NIL),
         "Bitmap": _bitmap(region, parcel),
         "Category": 0,
+        "ClaimDate": _CLAIMED,
         "ClaimPrice": 0,
         "Desc": land.description,
         "GroupID": UUID(bytes=NIL),
+        "GroupPrims": 0,
         "IsGroupOwned": False,
         "LandingType": 2,
         "MaxPrims": land.prim_limit,
+        "MediaAutoScale": False,
+        "MediaID": UUID(bytes=NIL),
+        "MediaURL": "",
+        "MusicURL": "",
         "Name": land.name,
+        "OtherCleanTime": 0,
+        "OtherCount": 0,
+        "OtherPrims": 0,
         "OwnerID": UUID(parcel.owner_id),
         "OwnerPrims": parcel.prims,
         "ParcelFlags": _u32(flags),
         "ParcelPrimBonus": 1.0,
         "PassHours": 0.0,
         "PassPrice": 0,
+        "PublicCount": 0,
+        "RegionDenyAnonymous": False,
+        "RegionDenyIdentified": False,
+        "RegionDenyTransacted": False,
+        "RegionPushOverride": False,
         "RentPrice": 0,
         "RequestResult": 0,
         "SalePrice": 0,
+        "SelectedPrims": 0,
+        "SelfCount": 0,
         "SequenceID": sequence_id,
         "SimWideMaxPrims": region.prim_limit,
         "SimWideTotalPrims": region.prims,
         "SnapSelection": snap,
+        "SnapshotID": UUID(bytes=NIL),
         "Status": 0,
         "TotalPrims": parcel.prims,
         "UserLocation": [0.0, 0.0, 0.0],
@@ -193,6 +212,19 @@ def parcel_properties(
     }
     return {
         "ParcelData": [data],
+        "MediaData": [
+            {
+                "MediaDesc": "",
+                "MediaHeight": 0,
+                "MediaWidth": 0,
+                "MediaLoop": False,
+                "MediaType": "none/none",
+                "ObscureMedia": False,
+                "ObscureMusic": False,
+            }
+        ],
+        "ParcelExtendedFlags": [{"Flags": _u32(0)}],
         "AgeVerificationBlock": [{"RegionDenyAgeUnverified": False}],
+        "ParcelEnvironmentBlock": [{"ParcelEnvironmentVersion": -1, "RegionAllowEnvironmentOverride": False}],
         "RegionAllowAccessBlock": [{"RegionAllowAccessOverride": True}],
     }

@@ -82,7 +82,7 @@ def test_udp_tells_the_same_in_packets_that_fit(world: World) -> None:
     assert len(rows) == 24
     assert {reply.agent_data.descendents for reply in replies} == {24}
     top = list(holdings.descendents_udp(world, ada, folder(world, "My Inventory"), folders=True, items=False))
-    assert sum(len(reply.folder_data) for reply in top) == 14
+    assert sum(len(reply.folder_data) for reply in top) == 17
 
 
 def test_an_empty_or_unknown_folder_still_gets_an_answer(world: World) -> None:

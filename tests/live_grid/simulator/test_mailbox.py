@@ -121,6 +121,21 @@ def test_a_closed_queue_is_gone() -> None:
     assert (farewell.answers[0].status, farewell.mailbox.closed) == (404, True)
 
 
+def test_a_client_of_second_life_may_come_back_to_its_queue() -> None:
+    """What it acknowledged as it went does not come again; what came meanwhile does. Spec: LIV-4, LIV-15."""
+    client = Client(SECOND_LIFE)
+    client.mailbox.put("Old", {})
+    client.poll()
+    client.poll(100, done=True)
+    assert (client.answers[-1].status, client.mailbox.closed) == (404, False)
+    client.mailbox.put("New", {})
+    client.poll()
+    assert client.last() == (101, ["New"])
+    client.poll(99, done=True)
+    client.poll()
+    assert client.last() == (101, ["New"])
+
+
 def test_a_poll_whose_client_has_gone_loses_no_event() -> None:
     """Its events wait for the next poll; forgetting somebody else's poll does nothing. Spec: LIV-4."""
     client = Client()

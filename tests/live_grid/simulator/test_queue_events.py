@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.captures import exchanges
 from gridagent.actions import Position
 from gridagent.grid.simulated import Land, World
 from live_grid.event_queue import (
@@ -104,3 +105,19 @@ def test_a_failed_teleport_can_be_told_by_the_queue(world: World) -> None:
     """As Second Life tells it. Spec: LIV-15."""
     body = queue_events.teleport_failed(world.avatars()[0], "no")
     assert read_llsd_xml_untrusted(write_llsd_xml(body))["Info"][0]["Reason"] == "no"
+
+
+def test_a_parcel_has_the_fields_a_recorded_server_gave(world: World) -> None:
+    """All of them and no others, so that no client looks for one in vain. Spec: LIV-4, LIV-15."""
+    region = world.regions()[0]
+    body = queue_events.parcel_properties(region, region.parcels[0], sequence_id=0, profile=OPENSIM)
+    recorded = next(
+        event["body"]
+        for exchange in exchanges("two_clients")
+        if b"<string>ParcelProperties</string>" in exchange.body
+        for event in read_llsd_xml_untrusted(exchange.body)["events"]
+        if event["message"] == "ParcelProperties"
+    )
+    assert {name: set(rows[0]) for name, rows in body.items()} == {
+        name: set(rows[0]) for name, rows in recorded.items()
+    }
