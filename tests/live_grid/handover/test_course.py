@@ -470,6 +470,7 @@ DEEDS = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from(sorted(DEEDS)), max_size=8))
 def test_whatever_happens_at_most_one_region_has_authority(deeds: list[str]) -> None:

@@ -213,6 +213,7 @@ def test_datagrams_from_elsewhere_and_answers_for_nobody_are_dropped() -> None:
     assert grid.session.statistics().foreign == 1
 
 
+@pytest.mark.slow
 def test_nothing_is_taken_from_circuits_while_nobody_takes_events() -> None:
     """Then they shed by class, and go on acknowledging. Spec: LIV-9. Fault: 6."""
     grid = FakeGrid()

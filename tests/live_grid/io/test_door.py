@@ -82,6 +82,7 @@ async def test_a_wrong_password_is_not_tried_again(nursery) -> None:
     nursery.cancel_scope.cancel()
 
 
+@pytest.mark.slow
 async def test_a_grid_that_is_away_is_asked_again(fast, nursery) -> None:
     """A page of maintenance, and no connection at all, are waited out until it is too long. Spec: LIV-1."""
     grid = Grid(503, 503, LET_IN)

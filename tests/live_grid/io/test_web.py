@@ -93,7 +93,7 @@ async def test_redirects_are_not_followed() -> None:
         ("/endless", "body too long"),
         ("/zip", "coding refused"),
         ("/cut", "connection failed"),
-        ("/hang", "too slow"),
+        pytest.param("/hang", "too slow", marks=pytest.mark.slow),
     ],
 )
 async def test_what_breaks_a_bound_is_a_failure(path: str, why: str) -> None:

@@ -139,6 +139,7 @@ def test_a_teleport_that_fails_after_its_time() -> None:
     assert Counter(type(event).__name__ for _, event in events)["TeleportRefused"] == 1
 
 
+@pytest.mark.slow
 def test_every_recording_is_reduced_within_the_bounds() -> None:
     """Nothing in any recording is malformed."""
     for name in NAMES:
@@ -147,6 +148,7 @@ def test_every_recording_is_reduced_within_the_bounds() -> None:
             assert all(len(region.objects) <= 3 for region in regions.values())
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.lists(st.tuples(st.sampled_from(sorted(LAYOUTS)), st.binary(max_size=400)), max_size=20))
 def test_no_message_makes_the_world_raise_or_grow(packets: list[tuple[int, bytes]]) -> None:

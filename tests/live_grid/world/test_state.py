@@ -116,6 +116,7 @@ def test_who_sits_is_where_the_seat_is(world: World, here: Region) -> None:
     assert here.position_of(chair) == (100.0, 50.0, 20.0)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6), st.sampled_from("oavdx")), max_size=60))
 def test_aliases_always_lead_to_their_bearer(steps: list[tuple[int, int, str]]) -> None:
     """Whatever is called what in any order, an alias and its bearer agree. Spec: LIV-5."""
