@@ -58,6 +58,7 @@ class PolicyDraft(msgspec.Struct, kw_only=True):
     dry_run: bool
     handle_ttl_s: float
     approval_ttl_s: float
+    approvers: str
 
     def written(self) -> bytes:
         """Return the section as JSON text."""
@@ -76,8 +77,7 @@ def draw_settings(rng: Random, key: AvatarKey, *, last_generation: int, starts_c
         on_backend_failure=OnBackendFailure.RECONNECT,
         connect_at_start=starts_connected or rng.random() < 0.9,  # noqa: PLR2004 - mostly
         start_after_s=_maybe(rng, 0.0, (0.5, 5.0)),
-        # The oracle knows who may ask for what; the session's own questions to its approvers are not among them yet.
-        ask_over_im=False,
+        ask_over_im=_maybe(rng, default=True, wild=(False,)),
         grid_events_max=_maybe(rng, 1024, (1, 2, 8, 64)),
         controls_max=_maybe(rng, 64, (1, 2, 4)),
         observables_max=_maybe(rng, 1024, (1024, 4096)),
@@ -130,6 +130,12 @@ def draw_policy(rng: Random) -> PolicyDraft:
                 "none_of": ["animate"],
                 "then": "deny",
             },
+            "no-help": {
+                "action": "say",
+                "argument": "text",
+                "contains": ["follow simple rules"],
+                "then": rng.choice(("deny", "approve", "off")),
+            },
             "bad-words": {"action": "say", "argument": "text", "contains": ["forbidden"], "then": "deny"},
             "long-im": {"action": "send_im", "argument": "text", "longer_than": 160, "then": "approve"},
         },
@@ -137,6 +143,7 @@ def draw_policy(rng: Random) -> PolicyDraft:
         dry_run=rng.random() < 0.05,  # noqa: PLR2004 - seldom
         handle_ttl_s=_maybe(rng, 10.0, (0.1, 1.0, 3.0)),
         approval_ttl_s=_maybe(rng, 300.0, (1.0, 10.0, 60.0), 0.6),
+        approvers=rng.choice(("owner", "trusted")),
     )
 
 

@@ -52,6 +52,9 @@ NAMES: Final = (
     "approval_expired",
     "approval_answered_twice",
     "approval_superseded",
+    "approval_allowed_by_im",
+    "approval_wrong_person",
+    "approval_wrong_nonce",
     "policy_reloaded",
     "handle_expired",
     "replay_refused",
@@ -102,6 +105,8 @@ _BY_APPROVAL: Final[Mapping[str, str]] = {
     "expired": "approval_expired",
     "already_answered": "approval_answered_twice",
     "superseded": "approval_superseded",
+    "wrong_person": "approval_wrong_person",
+    "wrong_nonce": "approval_wrong_nonce",
 }
 _BY_SETTLEMENT: Final[Mapping[str, str]] = {"confirmed": "action_confirmed", "in_doubt": "action_in_doubt"}
 _BY_FENCED: Final[Mapping[str, str]] = {"event": "stale_generation_fenced", "result": "late_result_fenced"}
@@ -149,6 +154,8 @@ class Sometimes:
             name = _BY_REDEEM.get(row.code)
         elif row.kind == "approval":
             name = _BY_APPROVAL.get(row.code)
+            if name == "approval_allowed" and row.origin == "direct_im":
+                name = "approval_allowed_by_im"
         elif row.kind == "settlement":
             name = _BY_SETTLEMENT.get(row.code)
         elif row.kind == "policy":

@@ -33,7 +33,7 @@ from gridagent.events import (
 from gridagent.grid.base import BackendFactory, EventSink, GridBackend, Redeem, RedeemedAction
 from gridagent.ids import Generation
 from gridagent.policy import AuthorizedAction
-from gridagent.simulation.oracle import Account
+from gridagent.simulation.account import Account
 
 __all__ = ("HostileBackend", "HostileError", "HostileFactory", "Hostility")
 
@@ -59,12 +59,14 @@ class Hostility(msgspec.Struct, kw_only=True):
     slow_logout: float = 0.2
     ambush: float = 0.1
     """Ask the operator to end the connection while a bundle of events is on its way."""
+    betray: float = 0.3
+    """Ask the operator to throw the kill switch while a handle waits to be used."""
     canary_every_s: float = 20.0
 
     def calm(self) -> None:
         """Do no harm from now on."""
         self.replay = self.forge = self.late = self.keep = self.fail = 0.0
-        self.crash = self.sick = self.slow_logout = self.ambush = 0.0
+        self.crash = self.sick = self.slow_logout = self.ambush = self.betray = 0.0
 
 
 def _nothing() -> None:
@@ -97,6 +99,8 @@ class HostileFactory:
         """Let a part of every new connection fall ill and stay so."""
         self.on_ambush: Callable[[], None] = _nothing
         """Called where events and a control are to race; set by whoever has an operator."""
+        self.on_betrayal: Callable[[], None] = _nothing
+        """Called where a handle waits and a hold is to race it; set by whoever has an operator."""
         self._inner = inner
         self._account = account
         self._rng = rng
@@ -258,6 +262,8 @@ class HostileBackend:
             factory.keep(authorized, self._use)
             await trio.sleep(factory.rng.uniform(0.0, 30.0))
         elif factory.strikes(will.late):
+            if factory.strikes(will.betray):
+                factory.on_betrayal()
             await trio.sleep(factory.rng.uniform(0.0, 15.0))
         if factory.strikes(will.fail):
             raise HostileError("failed before it was sent")

@@ -18,7 +18,7 @@ import msgspec
 import trio
 
 from gridagent.actions import SendIm
-from gridagent.controls import ForceReconnect
+from gridagent.controls import ForceReconnect, Hold
 from gridagent.errors import BackendError
 from gridagent.events import DisconnectCause
 from gridagent.grid.simulated.faults import Faults
@@ -180,6 +180,7 @@ class Life:
         part.backend.on_ambush = partial(
             outer.start_soon, part.operator.send, ForceReconnect(), name="simulation.ambush"
         )
+        part.backend.on_betrayal = partial(outer.start_soon, part.operator.send, Hold(), name="simulation.betrayal")
         quick, slow = handle.observe("oracle"), handle.observe("slow", limit=stage.draw.choice((1, 3, 16)))
         counts, account = stage.sometimes, agent.account
         outer.start_soon(watch_at_once, quick, account, counts, part.operator, name="simulation.watch")

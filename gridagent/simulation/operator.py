@@ -43,13 +43,15 @@ from gridagent.ids import ApprovalId, AvatarId, GrantId
 from gridagent.mind import Surroundings
 from gridagent.observations import AgentState, LinkState
 from gridagent.service.api import SessionHandle
-from gridagent.simulation.oracle import Account
+from gridagent.simulation.account import Account
 from gridagent.simulation.views import BodyView
 from gridagent.simulation.wild import wild_action
 
 __all__ = ("Operator",)
 
 _REMEMBERED: Final = 64
+_FLAPPING: Final = 0.25
+_FLAPS: Final = (Pause, Resume, Connect, Disconnect, ForceReconnect)
 _COMES_BACK_ITSELF_S: Final = 61.0
 """Above every back-off: whoever stays away for longer was sent away, and only an operator shortens that."""
 
@@ -146,8 +148,11 @@ class Operator:
         rng = self._rng
         while True:
             await trio.sleep(rng.expovariate(1.0 / every_s))
-            for _ in range(rng.choice((1, 1, 1, 2, 6))):
-                control = self._any_control()
+            many = rng.choice((1, 1, 1, 2, 6))
+            # Orders that follow each other faster than a connection can be cleaned up meet states of their own.
+            flapping = many > 1 and rng.random() < _FLAPPING
+            for _ in range(many):
+                control = rng.choice(_FLAPS)() if flapping else self._any_control()
                 if control is not None:
                     nursery.start_soon(self.send, control, name="simulation.order")
 
@@ -264,8 +269,8 @@ _TABLE: Final[tuple[tuple[Deed, int], ...]] = (
     (Operator.grant, 2),
     (lambda operator, _: RevokeGrant(grant_id=operator.any_grant()), 2),
     (lambda _, rng: SayAsOperator(text=f"operator speaks {rng.randrange(10**6)}"), 8),
-    (lambda _, __: Hold(), 2),
-    (lambda _, __: Release(), 8),
+    (lambda _, __: Hold(), 4),
+    (lambda _, __: Release(), 12),
     (lambda _, __: Pause(), 1),
     (lambda _, __: Resume(), 5),
     (lambda _, __: Connect(), 4),

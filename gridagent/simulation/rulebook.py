@@ -128,6 +128,7 @@ class PolicyView(msgspec.Struct, kw_only=True):
     dry_run: bool
     handle_ttl_s: float
     approval_ttl_s: float
+    approvers: str = "owner"
 
 
 class RolesView(msgspec.Struct, kw_only=True):
@@ -202,6 +203,12 @@ class Rulebook:
         elif origin in {"schedule", "goal"}:
             rank = _TRUSTED
         return rank
+
+    def may_answer(self, who: str, asker: str) -> bool:
+        """Tell whether an avatar may answer an approval that somebody else, or they themselves, asked for."""
+        if who in self.roles.owners:
+            return True
+        return self.policy.approvers == "trusted" and who in self.roles.trusted and who != asker
 
     def before_arguments(self, ask: Ask) -> Iterator[str]:
         """Say what forbids an authorisation whatever its arguments are."""

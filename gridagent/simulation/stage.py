@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 import trio
 
-from gridagent.actions import Action, Position
+from gridagent.actions import Action, Position, SendIm
 from gridagent.config.policy import PolicySection, RolesSection
 from gridagent.errors import AuthorityRefused, BackendError
 from gridagent.events import AvatarView, GridEvent, ImReceived, ObjectView
@@ -29,6 +29,7 @@ from gridagent.limits import Label
 from gridagent.policy import AuditRecord, Policy
 from gridagent.runtime.ports import Ports
 from gridagent.session import Reloaded
+from gridagent.simulation.approvers import Approvers
 from gridagent.simulation.bounds import draw_policy
 from gridagent.simulation.counters import Sometimes
 from gridagent.simulation.hostile import HostileError
@@ -119,6 +120,8 @@ class Stage:
         self._by_id = {agent.avatar_id: agent for agent in self.agents}
         self._by_key = {agent.key: agent for agent in self.agents}
         self._logins: list[Session] = []  # emptied by `judge_logins`
+        others = [scenario.avatar_id(spec) for spec in scenario.avatars if spec.character is not None]
+        self.approvers = Approvers(world, self.stream("approvers"), others)
         world.watch(frozenset(self._by_id), self)
 
     def stream(self, name: str) -> Random:
@@ -175,9 +178,12 @@ class Stage:
 
     def on_row(self, key: AvatarKey, record: AuditRecord) -> None:
         """Pass an audit row on, as JSON text."""
-        row = decode_row(_encode(record))
+        raw = _encode(record)
+        row = decode_row(raw)
         self.sometimes.row(row)
-        self._by_key[key].account.on_row(row)
+        account = self._by_key[key].account
+        account.on_row(row)
+        account.questions.on_text(raw, "an audit row")
 
     def on_error(self, code: str, error: BaseException) -> None:
         """Take note of an error that went to the log."""
@@ -194,6 +200,8 @@ class Stage:
             self.sometimes.saw("money_paid")
         account = self._by_id[avatar_id].account
         account.on_performed(action, reference, balance=changed.balance, items=changed.items)
+        if isinstance(action, SendIm):
+            self.approvers.on_message(avatar_id, action)
 
     def on_told(self, avatar_id: AvatarId, event: GridEvent) -> None:
         """See `WorldWatcher.on_told`."""
@@ -205,8 +213,8 @@ class Stage:
         self._logins.append(session)
 
     def on_inspector_event(self, event: GridEvent) -> None:
-        """Take note of who writes to the inspector."""
-        if isinstance(event, ImReceived):
+        """Take note of who answers the inspector; questions and what was written long ago are no answers."""
+        if isinstance(event, ImReceived) and not event.offline and event.text.startswith("Hello"):
             self.heard[event.source.id] = trio.current_time()
 
     def judge_logins(self) -> None:

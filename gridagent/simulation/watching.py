@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 import trio
 
-from gridagent.events import AlertShown, EventsShed
+from gridagent.events import AlertShown, EventsShed, ImReceived
 from gridagent.observations import (
     ActionSettled,
     ApprovalOpened,
@@ -29,9 +29,9 @@ from gridagent.observations import (
 from gridagent.runtime.broadcast import Subscription
 from gridagent.runtime.channels import Lagged
 from gridagent.service.api import SessionHandle
+from gridagent.simulation.account import Account
 from gridagent.simulation.counters import Sometimes
 from gridagent.simulation.operator import Operator
-from gridagent.simulation.oracle import Account
 from gridagent.simulation.views import decode_observation
 
 __all__ = ("Numbering", "check_queues", "watch_at_once", "watch_slowly")
@@ -51,7 +51,7 @@ _READ: Final = (
 
 def _is_plain(body: ObservationBody) -> bool:
     """Tell whether it is an event about which only its being seen matters; most observations are."""
-    return isinstance(body, EventSeen) and not isinstance(body.event, AlertShown | EventsShed)
+    return isinstance(body, EventSeen) and not isinstance(body.event, AlertShown | EventsShed | ImReceived)
 
 
 class Numbering:
@@ -101,9 +101,14 @@ async def watch_at_once(
                     if _is_plain(item.body):
                         account.on_plain_event()
                         continue
-                    if not isinstance(item.body, _READ):
+                    wanted = isinstance(item.body, _READ)
+                    if not wanted and not account.questions.keep_secrets:
                         continue
-                    seen = decode_observation(_encode(item))
+                    raw = _encode(item)
+                    account.questions.on_text(raw, "an observation")
+                    if not wanted:
+                        continue
+                    seen = decode_observation(raw)
                     account.on_observed(seen)
                     sometimes.body(seen.body)
                     operator.on_observed(seen.body)

@@ -29,7 +29,7 @@ from gridagent.events import (
 )
 from gridagent.ids import NIL_UUID, AvatarId, ItemId, ObjectId, OfferId
 from gridagent.mind import Mind, Proposal, Surroundings, Thought
-from gridagent.simulation.oracle import Account
+from gridagent.simulation.account import Account
 
 __all__ = ("WildMind", "wild_action")
 
@@ -47,6 +47,8 @@ _AMOUNTS: Final[tuple[object, ...]] = (1, 3, 7, 20, 100, 0, -1, True, 1.0, "5", 
 _NUMBERS: Final = (0.0, 5.0, 128.0, 255.0, 256.0, -1.0, 1e9, 1e300, float("nan"))
 _STRANGE_IDS: Final = (NIL_UUID, "deadbeef-0000-4000-8000-000000000000", "Olive Owner", "")
 _THOUGHTS_MAX: Final = 16
+_AGAIN: Final = 0.15
+"""Of a wish being one of the last, to the letter: what has happened once must not happen again."""
 _OFFERS: Final = (DialogOpened, PermissionAsked, FriendshipOffered, InventoryOffered, TeleportOffered)
 
 Make = Callable[["_Hand"], Action]
@@ -164,7 +166,18 @@ class WildMind:
     Bounds: at most 16 thoughts an event.
     """
 
-    __slots__ = ("_account", "_authorised", "_causes", "_inner", "_items", "_numbers", "_offers", "_rng", "chance")
+    __slots__ = (
+        "_account",
+        "_authorised",
+        "_causes",
+        "_inner",
+        "_items",
+        "_numbers",
+        "_offers",
+        "_recent",
+        "_rng",
+        "chance",
+    )
 
     def __init__(
         self,
@@ -184,6 +197,7 @@ class WildMind:
         self._items = tuple(items)
         self._offers: list[str] = []  # the newest few
         self._causes: list[str] = []  # the newest few
+        self._recent: list[Proposal] = []  # the newest few
         self._numbers = 0
 
     def hear(self, event: GridEvent, around: Surroundings) -> Sequence[Thought]:
@@ -216,11 +230,14 @@ class WildMind:
     def _wishes(self, event: GridEvent, around: Surroundings) -> Iterator[Thought]:
         rng = self._rng
         for _ in range(rng.choice((1, 1, 2, 4))):
+            if self._recent and rng.random() < _AGAIN:
+                yield rng.choice(self._recent)
+                continue
             action = wild_action(rng, around, offers=self._offers, items=self._items)
             if action is None:
                 continue
             origin, cause = self._door(event)
-            yield Proposal(
+            wish = Proposal(
                 action=action,
                 principal=self._principal(event),
                 origin=origin,
@@ -230,6 +247,8 @@ class WildMind:
                 tainted=rng.random() < 0.4,  # noqa: PLR2004 - often
                 target_provenance=rng.choice(tuple(Provenance)),
             )
+            self._recent = [*self._recent[-7:], wish]
+            yield wish
 
     def _door(self, event: GridEvent) -> tuple[Origin, str]:
         """Choose a door, and a cause: of an object's words never another than theirs."""

@@ -19,7 +19,6 @@ OVER_SOFT: dict[str, str] = {
     "gridagent/runtime/supervisor.py": "one actor: starting, restarting, stopping and escalating share its records",
     "gridagent/session/actor.py": "the one shell that performs every effect of an avatar",
     "gridagent/session/core.py": "one decision maker over one avatar's state",
-    "gridagent/simulation/oracle.py": "one judge that may share nothing with what it judges",
     "live_grid/simulator/core.py": "one decision maker: datagrams, requests and time meet here",
     "gridagent/policy/gateway.py": "one class: every way in and out of the only mint",
 }

@@ -16,6 +16,7 @@ from gridagent.errors import AuthorityRefused
 from gridagent.events import AlertShown
 from gridagent.grid.simulated.scenario import load_shipped
 from gridagent.observations import EventSeen
+from gridagent.policy import desk as desk_module
 from gridagent.policy import gateway as gateway_module
 from gridagent.policy import rules
 from gridagent.policy.canonical import Canonical
@@ -26,6 +27,7 @@ from gridagent.policy.windows import Window
 from gridagent.runtime.channels import Sender
 from gridagent.runtime.generation import GenerationFence
 from gridagent.session import actor as actor_module
+from gridagent.session import core as core_module
 from gridagent.session.actor import ControlMail
 from gridagent.session.connection import Connection, GenerationSink
 from gridagent.session.core import SessionCore
@@ -34,7 +36,7 @@ from gridagent.simulation.trial import run_trial
 
 PLAZA = load_shipped("plaza-8")
 HOURS = 0.5
-SEEDS = 12
+SEEDS = 16
 
 Patch = pytest.MonkeyPatch
 
@@ -227,6 +229,16 @@ def spin(patch: Patch) -> None:
     patch.setattr(Link, "due", lambda *_: False)
 
 
+def show_nonces(patch: Patch) -> None:
+    """Let observers read answers to approvals as they were written."""
+    patch.setattr(core_module, "without_nonce", lambda event: event)
+
+
+def let_anybody_answer(patch: Patch) -> None:
+    """Take a yes from whoever has the nonce."""
+    patch.setattr(desk_module, "_may_answer", lambda *_: True)
+
+
 def swap_arguments(patch: Patch) -> None:
     """Send one L$ more than was authorised."""
     decode = Canonical.decode
@@ -269,6 +281,8 @@ MUTANTS: dict[str, tuple[Callable[[Patch], None], str]] = {
     "observations are dropped unseen": (drop_silently, "observations without an unannounced gap"),
     "back-off never ends": (never_come_back, "back and answering after the calm"),
     "the coordinator spins": (spin, "time goes on"),
+    "nonces are shown": (show_nonces, "a nonce is for its receiver alone"),
+    "anybody may say yes": (let_anybody_answer, "an approval was given in time"),
     "other arguments are sent": (swap_arguments, "what was authorised is what is done"),
     "approvals never expire": (allow_expired_approvals, "an approval was given in time"),
     "no matrix": (lambda patch: without(patch, rules.matrix), "the matrix holds"),

@@ -16,7 +16,9 @@ from gridagent.policy.authorized import AuthorizedAction
 from gridagent.simulation.hostile import HostileError, HostileFactory, Hostility
 from gridagent.simulation.oracle import Oracle
 
-CALM = dict.fromkeys(("replay", "forge", "late", "keep", "fail", "crash", "sick", "slow_logout", "ambush"), 0.0)
+CALM = dict.fromkeys(
+    ("replay", "forge", "late", "keep", "fail", "crash", "sick", "slow_logout", "ambush", "betray"), 0.0
+)
 
 
 @attrs.frozen
@@ -122,9 +124,12 @@ async def test_a_kept_handle_is_tried_by_the_next_generation(autojump_clock) -> 
 
 
 async def test_a_late_handle_is_redeemed_late(autojump_clock) -> None:
-    """It is kept waiting, then used like any other."""
-    stage = Stage(late=1.0)
+    """It is kept waiting, then used like any other; meanwhile the operator may be asked to hold the avatar."""
+    stage = Stage(late=1.0, betray=1.0)
+    calls = []
+    stage.factory.on_betrayal = lambda: calls.append(trio.current_time())
     await stage.backend().apply(stage.ledger.handle)
+    assert calls == [0.0]
     assert trio.current_time() > 0
 
 

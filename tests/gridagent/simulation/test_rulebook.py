@@ -57,6 +57,21 @@ def test_ranks_agree_with_the_policy_room(origin: str, who: str) -> None:
     assert book().rank(who, origin) == roles.role(principal, Origin(origin)).rank
 
 
+@pytest.mark.parametrize(
+    ("who", "approvers", "asker", "may"),
+    [
+        (OWNER, "owner", OWNER, True),
+        (FRIEND, "owner", OWNER, False),
+        (FRIEND, "trusted", OWNER, True),
+        (FRIEND, "trusted", FRIEND, False),
+        (STRANGER, "trusted", OWNER, False),
+    ],
+)
+def test_who_may_answer_an_approval(who: str, approvers: str, asker: str, *, may: bool) -> None:
+    """Owners; trusted people where the policy says so, for requests that are not their own. Spec: POL-7."""
+    assert book(approvers=approvers).may_answer(who, asker) is may
+
+
 def test_written_policies_compile() -> None:
     """Whatever is drawn is a policy an operator could have written, and says every cell and meter itself."""
     for seed in range(30):

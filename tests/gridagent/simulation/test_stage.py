@@ -95,10 +95,13 @@ def test_every_login_is_held_to_one_logout(logouts: int) -> None:
 
 
 async def test_the_inspector_notes_who_writes(autojump_clock) -> None:
-    """By sender and time; other events are not words."""
+    """By sender and time; other events, questions and what was written long ago are no answers."""
     stage = a_stage()
     await trio.sleep(5)
-    stage.on_inspector_event(BalanceChanged(balance=0))
     source = Speaker(kind=SpeakerKind.AVATAR, id=stage.agents[0].avatar_id)
-    stage.on_inspector_event(ImReceived(utterance_id="u", source=source, text="yes?"))
+    stage.on_inspector_event(BalanceChanged(balance=0))
+    stage.on_inspector_event(ImReceived(utterance_id="u", source=source, text="I was asked to do something."))
+    stage.on_inspector_event(ImReceived(utterance_id="u", source=source, text="Hello, Ivy.", offline=True))
+    assert stage.heard == {}
+    stage.on_inspector_event(ImReceived(utterance_id="u", source=source, text="Hello, Ivy."))
     assert stage.heard == {stage.agents[0].avatar_id: 5.0}
