@@ -9,7 +9,8 @@ the session is left (Spec: SUP-3).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -21,6 +22,7 @@ from gridagent.controls import Control, ControlReply
 from gridagent.errors import ResourceBusy, ResourceClosed
 from gridagent.grid.base import BackendFactory, RedeemedAction
 from gridagent.ids import Generation
+from gridagent.limits import DRAIN_BATCH_MAX
 from gridagent.mind import Mind
 from gridagent.observations import AgentState, AgentStateChanged, LinkState, LinkStateChanged, Observation
 from gridagent.policy import AuthorizedAction, Gateway, Instant
@@ -164,6 +166,9 @@ class Session:
         self._finished = False
         self._owner_left = False
         self._offline_work = 0
+        self._batch: deque[Mail] = deque(maxlen=DRAIN_BATCH_MAX)
+        """What was read and not handled yet; left over only when handling broke."""
+        self._handling: Mail | None = None
         self._storage: str | None = None
         self._storage_told = False
         self._waiters: list[_StateWaiter] = []  # one a waiting task
@@ -204,10 +209,16 @@ class Session:
         self.core.at(now)
         if due is not None and now.monotonic >= due:
             self.core.on_timer()
-        for mail in batch:
-            self._handle(mail)
+        self._batch.extend(batch)
+        self._handle_batch()
         self.core.end_of_batch()
         self._perform(nursery)
+
+    def _handle_batch(self) -> None:
+        while self._batch:
+            self._handling = self._batch.popleft()
+            self._handle(self._handling)
+        self._handling = None
 
     def _handle(self, mail: Mail) -> None:
         core = self.core
@@ -276,13 +287,13 @@ class Session:
         self._controls.close()
         self._events.close()
         self._results.close()
+        if isinstance(self._handling, ControlMail):
+            self._handling.answer(_OVER)  # it broke the session; whoever sent it still gets its reply
+        self._last_words(self._batch)
+        self._batch.clear()
         try:
             while batch := self._inbox.drain_nowait():
-                for mail in batch:
-                    if isinstance(mail, ControlMail):
-                        mail.answer(_OVER)
-                    else:
-                        self._handle(mail)
+                self._last_words(batch)
         except trio.EndOfChannel:
             pass
         for effect in core.take_effects():
@@ -297,6 +308,13 @@ class Session:
         self.stopped.set()
         for waiter in self._waiters:
             waiter.signal.set()
+
+    def _last_words(self, mails: Iterable[Mail]) -> None:
+        for mail in mails:
+            if isinstance(mail, ControlMail):
+                mail.answer(_OVER)
+            else:
+                self._handle(mail)
 
     # --- the connection ---------------------------------------------------------------------------
 

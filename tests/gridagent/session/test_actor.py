@@ -15,6 +15,7 @@ from gridagent.controls import (
     ControlReply,
     Disconnect,
     ForceReconnect,
+    ForgetAvatar,
     Hold,
     Pause,
     RequestAction,
@@ -475,6 +476,38 @@ async def test_a_fault_while_something_is_wanted_performs_nothing_more(stage, au
             s.puppet.now.sink._lane.send_nowait(s.puppet.now.sink._admit(AlertShown(text="x")))
     assert len(s.puppet.now.applied) == 0
     assert [row.code for row in s.audit if row.kind == "settlement"] == ["refused"]
+    assert s.core.agent is AgentState.FAILED
+
+
+@pytest.mark.parametrize("broken", ["event", "control"])
+async def test_whoever_shares_a_batch_with_a_fault_is_answered(stage, autojump_clock, broken):
+    """Spec: SUP-8, SUP-1 — every control gets one reply, also when another item of its batch, or itself, breaks."""
+
+    class Breaks(QuietMind):
+        def hear(self, event, around):
+            if event == AlertShown(text="x"):
+                raise ValueError("a bug")
+            return ()
+
+        def forget(self, avatar_id):
+            raise ValueError("a bug")
+
+    s = stage(mind=Breaks())
+    mails = [ControlMail(Hold()) for _ in range(3)]
+    with pytest.raises(ExceptionGroup):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(s.session.run)
+            await s.handle.wait_agent(AgentState.RUNNING)
+            await trio.testing.wait_all_tasks_blocked()
+            if broken == "control":
+                mails[1] = ControlMail(ForgetAvatar(avatar_id="00000000-0000-4000-8000-0000000000aa"))
+            else:
+                s.puppet.now.sink._lane.send_nowait(s.puppet.now.sink._admit(AlertShown(text="x")))
+            for mail in mails:
+                s.session._controls.send_nowait(mail)
+    with trio.fail_after(1):
+        codes = [(await mail.reply()).code for mail in mails]
+    assert codes == (["ok", "stopped", "stopped"] if broken == "control" else ["ok"] * 3)
     assert s.core.agent is AgentState.FAILED
 
 
