@@ -45,7 +45,7 @@ __all__ = (
 )
 
 
-class _Change(msgspec.Struct, frozen=True, kw_only=True, tag_field="change"):
+class _Change(msgspec.Struct, frozen=True, tag_field="change"):
     """Base of every change."""
 
 

@@ -20,6 +20,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FunctionType
+from typing import NoReturn
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -37,7 +38,7 @@ WORDS = ("test_structs", "test_decisions", "test_rules")
 """Tests of what most breaks that take effect on import are about."""
 SLOW_S = 0.5
 """Tests that take longer are left out where all tests would have to be run."""
-SURVIVED, KILLED, BROKEN_RUN = 0, 1, 2
+SURVIVED, KILLED, UNTRIED = 0, 1, 2
 QUIET = ("-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", "-s", "-W", "ignore::DeprecationWarning")
 
 
@@ -96,7 +97,7 @@ class Tries:
             items = [by_id[name] for name in names if name in by_id]
             child = os.fork()
             if not child:
-                os._exit(_try(path, each, items, self._slow if anew else None))
+                _exit_after(path, each, items, self._slow, anew=anew)
             running[child] = (path, each)
         while running:
             self._reap(running)
@@ -115,7 +116,7 @@ class Tries:
         child, status = os.wait()
         path, each = running.pop(child)
         code = os.waitstatus_to_exitcode(status)
-        result = code if code in {SURVIVED, KILLED, BROKEN_RUN} else KILLED  # a signal: it ran for ever, or crashed
+        result = code if code in {SURVIVED, KILLED, UNTRIED} else KILLED  # a signal: it ran for ever, or crashed
         self.results[path, each.name] = result
         if len(self.results) % 200 == 0:
             _say(f"  ({len(self.results)} of {len(self._wanted)})")
@@ -123,25 +124,32 @@ class Tries:
             _say(f"  {path.relative_to(ROOT)}:{each.line}: {each.name}")
 
 
-def _try(path: Path, each: Break, items: list[pytest.Item], slow: list[str] | None) -> int:
-    """Run tests against one break, in a child process; anew and without the slow ones where those are named."""
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_PROF, PATIENCE_S)  # each test has a time-out of its own, by another timer
-    source = path.read_text(encoding="utf-8")
-    tree = broken(source, each.place)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    if slow is not None:
+def _exit_after(path: Path, each: Break, items: list[pytest.Item], slow: list[str], *, anew: bool) -> NoReturn:
+    """Try one break in a child process, and end it with the result."""
+    result = UNTRIED
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, PATIENCE_S)  # each test has a time-out of its own, by another timer
+        result = _try(path, each, items, slow, anew=anew)
+    finally:
+        os._exit(result)
+
+
+def _try(path: Path, each: Break, items: list[pytest.Item], slow: list[str], *, anew: bool) -> int:
+    """Run tests against one break: in place, or in the module loaded anew and without the slow ones."""
+    tree = broken(path.read_text(encoding="utf-8"), each.place)
+    if anew or not _replace(path, compile(tree, str(path), "exec"), each.function):
         return _try_anew(path, tree, [item.nodeid for item in items], slow)
-    _replace(path, compile(tree, str(path), "exec"), each.function)
     for item, after in zip(items, [*items[1:], None], strict=True):
         if any(report.failed for report in runtestprotocol(item, log=False, nextitem=after)):
             return KILLED
     return SURVIVED
 
 
-def _replace(path: Path, code: CodeType, function: str) -> None:
-    """Give the live function the broken code; whoever holds the function runs it."""
+def _replace(path: Path, code: CodeType, function: str) -> bool:
+    """Give the live function the broken code, so that whoever holds it runs that; False where it can't be done."""
     holder: object = importlib.import_module(path.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."))
     for part in function.split("."):
         code = next(each for each in code.co_consts if isinstance(each, CodeType) and each.co_name == part)
@@ -150,9 +158,10 @@ def _replace(path: Path, code: CodeType, function: str) -> None:
         if hasattr(holder, "cache_clear"):
             holder.cache_clear()  # what the whole function answered before must not stand in for the broken one
         holder = getattr(holder, wrapped, holder)
-    if not isinstance(holder, FunctionType):
-        raise TypeError(function)
+    if not isinstance(holder, FunctionType) or holder.__code__.co_freevars != code.co_freevars:
+        return False
     holder.__code__ = code
+    return True
 
 
 def _try_anew(path: Path, tree: ast.Module, names: list[str], slow: list[str]) -> int:
@@ -223,7 +232,7 @@ def main(narrow: list[str]) -> int:
     pytest.main([*QUIET, "--no-header", *TESTS], plugins=[tries])
     argued = _argued()
     names = {f"{path.relative_to(ROOT)}: {name}": result for (path, name), result in tries.results.items()}
-    survived = {name for name, result in names.items() if result == SURVIVED}
+    survived = {name for name, result in names.items() if result != KILLED}
     unargued = sorted(survived - argued.keys())
     stale = sorted(name for name in argued if name in names and name not in survived)
     stale += sorted(argued.keys() - names.keys()) if not narrow else []

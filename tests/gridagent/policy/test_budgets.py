@@ -317,7 +317,7 @@ def test_a_receiver_has_an_account_only_where_one_is_counted(monkeypatch) -> Non
     t = till({IMS: (budget("peer", 3),), PAY: (budget("global", 9),)})
     assert t.fits((IMS, 3), peer="friend")
     assert t.fits((PAY, 1), peer="somebody")
-    assert not t.fits((IMS, 1), peer="friend")
+    assert t.charge((IMS, 1), peer="friend").denied.code is DenialCode.BUDGET_SPENT
 
 
 @pytest.mark.parametrize(

@@ -336,3 +336,15 @@ def test_a_window_counts_to_its_last_microsecond() -> None:
     uneven = msgspec.structs.replace(row, window_s=1, buckets=((62_499, 1),))
     assert _counts(uneven, 62_499 + 16 * 62_500)
     assert not _counts(msgspec.structs.replace(row, buckets=()), 0)
+
+
+@pytest.mark.parametrize("once", [True, False])
+def test_an_effect_that_ended_is_not_opened_by_its_own_reservation(bench, once) -> None:
+    """Read again out of order, it stays ended. Spec: EFX-2."""
+    world = bench()
+    decision = world.pay() if once else world.ask()
+    world.redeem(decision)
+    world.confirm(decision)
+    reserved = next(change for change in world.changes if isinstance(change, EffectReserved))
+    snapshot = folded([*world.changes, reserved])
+    assert (snapshot.open_effects, len(snapshot.ended_once), len(snapshot.ended_light)) == ((), once, not once)

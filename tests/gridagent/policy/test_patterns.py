@@ -135,3 +135,15 @@ def test_no_text_makes_a_matcher_slow() -> None:
     began = time.perf_counter()
     assert not slow.matches(Say(text=text))
     assert time.perf_counter() - began < 0.5
+
+
+@pytest.mark.parametrize("granted", [("animate", "debit"), ("debit", "animate"), ("debit",)])
+def test_one_member_of_a_list_is_enough(granted) -> None:
+    """A list matches when one of its members does, by any matcher of texts. Spec: POL-14."""
+    asked = AnswerPermission(offer_id="o", grant=granted)
+    assert pattern("answer_permission", "grant", any_of=["debit"]).matches(asked)
+    assert pattern("answer_permission", "grant", contains=["debit"]).matches(asked)
+    assert pattern("answer_permission", "grant", none_of=["animate"]).matches(asked)
+    long = AnswerPermission(offer_id="o", grant=(*granted, "very long indeed"))
+    assert pattern("answer_permission", "grant", longer_than=10).matches(long)
+    assert not pattern("answer_permission", "grant", longer_than=16).matches(long)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import msgspec
 import pytest
@@ -166,3 +167,8 @@ def test_a_closed_door_and_a_low_role_are_told_apart(bench, people, origin, role
     world = bench(matrix={origin: {"speak": role_needed}})
     denied = world.ask(who=people[who], origin=Origin(origin))
     assert denied == Denied(code=code, rule=f"matrix.{origin}.speak")
+
+
+def test_a_version_is_short_enough_to_be_read_and_long_enough_to_differ(wide) -> None:
+    """Sixteen letters of a hash, in every audit row. Spec: POL-10."""
+    assert re.fullmatch(r"[0-9a-f]{16}", wide().version)

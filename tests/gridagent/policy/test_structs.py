@@ -52,7 +52,7 @@ def test_a_struct_of_the_policy_is_what_it_should_be(name) -> None:
         parameter.kind is inspect.Parameter.KEYWORD_ONLY for parameter in inspect.signature(each).parameters.values()
     )
     assert config.frozen is (name not in MUTABLE)
-    assert by_name is (name not in POSITIONAL or not each.__struct_fields__)
+    assert by_name is (name not in POSITIONAL)
     assert config.gc is (name not in UNTRACKED)
     assert config.eq is (name not in BY_IDENTITY)
     assert config.forbid_unknown_fields is (name in CLOSED)

@@ -150,3 +150,9 @@ def test_following_counts_at_least_a_region() -> None:
     follow = FollowAvatar(avatar_id=U)
     assert dict(VERBS[FollowAvatar].charges(follow, 3.0))[Meter.METRES] == UNKNOWN_WAY_M
     assert dict(VERBS[FollowAvatar].charges(follow, 300.0))[Meter.METRES] == 300
+
+
+def test_the_longest_way_there_is_a_budget_for_counts_as_it_is() -> None:
+    """Only beyond it a way counts as more than any budget. Spec: POL-6, BND-13."""
+    for way, metres in ((10_000_000.0, 10_000_000), (10_000_000.5, 10_000_001), (1e12, 10_000_001)):
+        assert dict(VERBS[WalkTo].charges(WalkTo(position=HERE), way))[Meter.METRES] == metres

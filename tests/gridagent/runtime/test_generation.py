@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gridagent.errors import IllegalTransition, ResourceBusy
 from gridagent.runtime.deterministic import ScheduleTrace, schedule_seed
-from gridagent.runtime.generation import GENERATION_TABLE, FenceInput, FenceState, GenerationFence
+from gridagent.runtime.generation import GENERATION_TABLE, FenceInput, FenceState, FenceStatistics, GenerationFence
 
 
 def test_numbers_count_up_from_the_start_number():
@@ -201,3 +201,16 @@ def test_no_output_of_an_old_generation_is_observed_under_any_schedule():
     explore()
     assert len(schedules) > 1
     assert fenced > 0
+
+
+def test_words_and_shape_of_a_fence_are_stable():
+    """Its states and inputs stand in diagrams and errors; its statistics can't be changed. Spec: SUP-5."""
+    assert [each.value for each in FenceState] == ["idle", "live", "fenced"]
+    assert [each.value for each in FenceInput] == ["open", "invalidate", "retire"]
+    assert GENERATION_TABLE.name == "generation"
+    fence = GenerationFence()
+    assert repr(fence) == "<GenerationFence generation 0 idle>"
+    assert fence.statistics() == FenceStatistics(state=FenceState.IDLE, number=0, opened=0, fenced=0)
+    assert FenceStatistics.__struct_config__.frozen
+    with pytest.raises(TypeError, match="positional"):
+        FenceStatistics(FenceState.IDLE, 0, 0, 0)
