@@ -44,11 +44,14 @@ DROPS_A_TURN: Final = 1_024
 
 
 def _reserve(connection: apsw.Connection, kept: Kept, change: EffectReserved, number: int) -> bool:
-    """Take a reservation in with all that is one step with it: the charge, the claim and the use of a grant."""
+    """Take a reservation in with all that is one step with it: the charge, the claim and the use of a grant.
+
+    The charge also of one that is known: when a batch is written again, whatever was laid over it is as well.
+    """
+    budgets.lay(connection, kept.avatar, change.budgets, number)
     known = effects.reserve(connection, kept, change, number)
     if known is not None:
         return known
-    budgets.lay(connection, kept.avatar, change.budgets, number)
     if change.approval_id is not None:
         approvals.claim(connection, kept.avatar, change.approval_id, number, change.at)
     if change.grant is not None:

@@ -5,7 +5,7 @@ every break that no test noticed are printed. Those in ``argued.txt`` have an ar
 them; any other one, and an argument about a break that is gone or noticed, fails the run.
 
 It runs on one interpreter, needs no service and no package beyond the tests' own, and gives the same result each time.
-About 20 minutes on two cores; a name narrows it to modules whose path contains it.
+About five minutes on two cores; a name narrows it to modules whose path contains it.
 """
 
 from __future__ import annotations
