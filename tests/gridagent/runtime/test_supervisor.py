@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from random import Random
 
@@ -78,6 +78,14 @@ async def until_resting(supervisor: Supervisor, name: str) -> None:
     await trio.sleep(1)
     await trio.testing.wait_all_tasks_blocked()
     assert supervisor.state(name) is ChildState.BACKOFF
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Have Ctrl-C raise: a shell lets what it starts in the background ignore it, these tests included."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def told(exits: list[ChildExit]) -> list[tuple[str, str, str]]:
@@ -538,7 +546,7 @@ async def test_an_interruption_while_stopping_ends_that_child_as_stopped(autojum
     assert told(exits) == [("a", "interrupted", "stopped")]
 
 
-def test_an_interrupt_during_the_stop_ends_every_child_at_once():
+def test_an_interrupt_during_the_stop_ends_every_child_at_once(interruptible):
     """Ctrl-C while children are being asked cancels them all instead of waiting or hanging. Spec: SUP-2, BND-4."""
     exits: list[ChildExit] = []
 

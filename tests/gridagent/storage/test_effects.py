@@ -45,12 +45,15 @@ def test_a_key_is_reserved_once(keep, make) -> None:
     assert keep(make.reserved(), avatar="wren") == (True,)
 
 
-def test_a_re_run_changes_nothing_that_went_along(keep, snapshot, make) -> None:
-    """Budgets, approvals and grants are as they were. Spec: EFX-2, POL-6."""
-    keep(make.reserved())
+def test_a_re_run_leaves_effects_and_approvals_and_counts_its_charge(keep, snapshot, make) -> None:
+    """Only the windows it brings are taken in: they may count too much and never too little. Spec: EFX-2, POL-6."""
+    keep(make.opened("a"), make.reserved(approval="a"))
     before = snapshot()
-    assert keep(make.reserved(budgets=make.held(make.window(99))), run=2) == (False,)
-    assert snapshot() == before
+    windows = make.held(make.window(99))
+    assert keep(make.reserved(approval="a", budgets=windows), run=2) == (False,)
+    after = snapshot()
+    assert (after.open_effects, after.approvals, after.grants) == (before.open_effects, before.approvals, before.grants)
+    assert after.budgets.rows == windows.rows != before.budgets.rows
 
 
 def test_only_the_run_that_reserved_may_send(keep, make) -> None:
