@@ -48,6 +48,7 @@ MODEL_REPLY_MAX_BYTES: Final = 256 * KIB
 CONFIG_FILE_MAX_BYTES: Final = 64 * KIB
 SECRET_FILE_MAX_BYTES: Final = 16 * KIB
 SCENARIO_FILE_MAX_BYTES: Final = 256 * KIB
+PERSONA_FILE_MAX_BYTES: Final = 16 * KIB
 CHAT_MAX_BYTES: Final = 1_023
 # --- mind -------------------------------------------------------------------------------------
 MESSAGES_PER_REQUEST_MAX: Final = 256
@@ -135,6 +136,7 @@ HARD_LIMITS: Final[tuple[HardLimit, ...]] = (
     _row("BND-17", "one model request", MODEL_REQUEST_MAX_BYTES, "bytes", "whole old turns are dropped until it fits"),
     _row("BND-17", "one model reply", MODEL_REPLY_MAX_BYTES, "bytes", "refused while streaming"),
     _row("SUP-11", "avatars in one service", AVATARS_PER_SERVICE_MAX, "avatars", "the start is refused", "avatars"),
+    _row("PRS-6", "persona file", PERSONA_FILE_MAX_BYTES, "bytes", "the start is refused"),
     _row("SIM-1", "scenario file", SCENARIO_FILE_MAX_BYTES, "bytes", "refused before it is parsed"),
 )  # fmt: skip
 """Every ceiling with its owner's behaviour there; the generated reference is this table."""
