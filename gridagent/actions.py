@@ -31,6 +31,7 @@ __all__ = (
     "Position",
     "Refused",
     "Resource",
+    "SettledBy",
     "action_name",
 )
 
@@ -562,3 +563,12 @@ class InDoubt(Bounded, frozen=True, kw_only=True, tag_field="outcome", tag="in_d
 
 Outcome: TypeAlias = Confirmed | Refused | InDoubt
 """How an action ended: exactly one of the three (Spec: EFX-1)."""
+
+
+class SettledBy(StrEnum):
+    """Who ended an effect that was in doubt (Spec: EFX-2)."""
+
+    RECONCILIATION = "reconciliation"
+    """Evidence that came late, or that was looked up in the grid."""
+    OPERATOR = "operator"
+    """A person, by hand."""

@@ -13,7 +13,7 @@ from typing import Annotated, Final, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from gridagent.actions import Outcome
+from gridagent.actions import Outcome, SettledBy
 from gridagent.authority import DenialCode, Origin
 from gridagent.controls import ControlReply
 from gridagent.events import DisconnectCause, GridEvent
@@ -134,6 +134,17 @@ class ActionSettled(_Body, frozen=True, kw_only=True, tag="outcome"):
     dry_run: bool = False
 
 
+class DoubtSettled(_Body, frozen=True, kw_only=True, tag="doubt_settled"):
+    """An effect that was in doubt ended: evidence came late, was looked up, or a person said so (Spec: EFX-2)."""
+
+    action: Label
+    effect: Label
+    outcome: Outcome
+    by: SettledBy
+    proof: Label = ""
+    """Stable code of the evidence; empty when a person said so."""
+
+
 class ApprovalOpened(_Body, frozen=True, kw_only=True, tag="approval_opened"):
     """Somebody with the right to do so is asked to allow one action."""
 
@@ -233,6 +244,7 @@ ObservationBody: TypeAlias = (
     | AttentionDecided
     | ActionDecided
     | ActionSettled
+    | DoubtSettled
     | ApprovalOpened
     | ApprovalClosed
     | HoldChanged

@@ -19,7 +19,7 @@ import msgspec
 
 from gridagent import events as seen
 from gridagent import observations as told
-from gridagent.actions import Confirmed, InDoubt, Outcome, Refused
+from gridagent.actions import Confirmed, InDoubt, Outcome, Refused, SettledBy
 from gridagent.authority import DenialCode, Origin
 from gridagent.cli.safe_text import shown
 from gridagent.fronts.control.words import DoubtRow, StorageRow
@@ -300,6 +300,12 @@ def _settled(body: told.ActionSettled, _: People) -> Line:
     return Line(tone, f"{shown(body.action, 64)}: {words}")
 
 
+def _doubt_settled(body: told.DoubtSettled, _: People) -> Line:
+    tone, words = _outcome(body.outcome)
+    how = "as the operator says" if body.by is SettledBy.OPERATOR else f"found out later ({shown(body.proof, 64)})"
+    return Line(tone, f"{shown(body.action, 64)} was in doubt, {how}: {words}")
+
+
 def _approval(body: told.ApprovalOpened, people: People) -> Line:
     return Line(
         Tone.ASKS,
@@ -338,6 +344,7 @@ _BODIES: Final[Mapping[type[told.ObservationBody], Callable[..., Line | None]]] 
     told.AttentionDecided: _attention,
     told.ActionDecided: _decided,
     told.ActionSettled: _settled,
+    told.DoubtSettled: _doubt_settled,
     told.ApprovalOpened: _approval,
     told.ApprovalClosed: lambda body, _: Line(
         Tone.STATE, f"approval {shown(body.approval_id, 64)} {shown(body.how, 64)}"

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from gridagent.actions import SettledBy
 from gridagent.authority import Origin, Role
 from gridagent.config.policy import BudgetScope, Meter
 from gridagent.ids import ApprovalId, CorrelationId, EffectKey, Generation, GrantId
@@ -77,6 +78,10 @@ class AuditRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ordinal: int = 0
     policy: str = ""
     """Version of the policy in force."""
+    settled_by: SettledBy | None = None
+    """Who ended an effect that was in doubt; None of every other row."""
+    proof: str = ""
+    """Code of the evidence that it was ended by; never anybody's words."""
 
 
 AuditSink: TypeAlias = Callable[[AuditRecord], None]

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from gridagent.actions import Action, InDoubt, Outcome, Refused
+from gridagent.actions import Action, Confirmed, InDoubt, Outcome, Refused, SettledBy
 from gridagent.errors import AuthorityRefused, InternalError
 from gridagent.ids import EffectKey, Generation
 from gridagent.policy.audit import AuditKind
 from gridagent.policy.authorized import AuthorizedAction
 from gridagent.policy.changes import GenerationOpened, HoldChanged
-from gridagent.policy.decisions import Ended, Instant, RedeemRefusal
+from gridagent.policy.decisions import Doubt, Ended, Instant, RedeemRefusal
 from gridagent.policy.journal import Journal
 from gridagent.policy.ledger import EffectRecord, EffectState, Entry, Ledger
 
@@ -129,7 +129,7 @@ class Custody:
         raise AuthorityRefused(refusal.value)
 
     def settle(self, effect: EffectKey, outcome: Outcome, now: Instant) -> bool:
-        """Take note of how an effect ended; of one in doubt also later, by evidence or by hand.
+        """Take note of how an effect ended; whoever knows better of one in doubt uses `settle_doubt`.
 
         Returns:
             Whether it counted. An unknown effect, one that has ended, and a confirmation or doubt of one
@@ -139,6 +139,30 @@ class Custody:
         if entry is None or not self._ledger.settle(entry, outcome):
             return False
         self._journal.settlement(entry, outcome, now)
+        return True
+
+    def settle_doubt(
+        self, effect: EffectKey, outcome: Confirmed | Refused, now: Instant, *, by: SettledBy, proof: str = ""
+    ) -> bool:
+        """End an effect that is in doubt, by evidence or by hand (Spec: EFX-2).
+
+        Nothing is sent by it and nothing is refunded: what may have been spent stays spent.
+
+        Args:
+            effect: one that is in doubt.
+            outcome: what is known of it now.
+            now: both clocks.
+            by: who knows it.
+            proof: code of the evidence, at most 64 characters.
+
+        Returns:
+            Whether it counted; an effect that is not in doubt, or not any more, stays as it is.
+        """
+        entry = self._ledger.find(effect)
+        if entry is None or entry.state is not EffectState.IN_DOUBT:
+            return False
+        self._ledger.settle(entry, outcome)
+        self._journal.settlement(entry, outcome, now, by=by, proof=proof)
         return True
 
     def abandon(self, effect: EffectKey, reason: str, now: Instant) -> Outcome | None:
@@ -164,6 +188,13 @@ class Custody:
         """Return the action of an effect that is in doubt; None for any other."""
         entry = self._ledger.find(effect)
         return entry.canonical.decode() if entry is not None and entry.state is EffectState.IN_DOUBT else None
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Return every effect that may have cost something and is in doubt, the oldest first."""
+        return tuple(
+            Doubt(effect=entry.effect, action=entry.canonical.decode(), generation=entry.generation)
+            for entry in self._ledger.doubtful()
+        )
 
     # --- kill switch and safe mode ----------------------------------------------------------------
 

@@ -15,7 +15,7 @@ import msgspec
 
 from gridagent.actions import Action, Outcome
 from gridagent.authority import ActionRequest, DenialCode
-from gridagent.ids import ApprovalId, CorrelationId, EffectKey, GrantId
+from gridagent.ids import ApprovalId, CorrelationId, EffectKey, Generation, GrantId
 from gridagent.policy.authorized import AuthorizedAction
 
 __all__ = (
@@ -24,6 +24,7 @@ __all__ = (
     "Authorized",
     "Decision",
     "Denied",
+    "Doubt",
     "Ended",
     "GrantAnswer",
     "GrantCode",
@@ -97,6 +98,15 @@ class RedeemRefusal(StrEnum):
     """Storage can't promise to remember it."""
     NOT_INTENDED = "not_intended"
     """It costs something, and nobody made the intent durable first (see `Gateway.intend`)."""
+
+
+class Doubt(msgspec.Struct, frozen=True, kw_only=True):
+    """An effect that may have cost something and of which nobody knows whether it happened."""
+
+    effect: EffectKey
+    action: Action
+    generation: Generation
+    """The connection it was sent over."""
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from gridagent.actions import InDoubt, Outcome, Refused
+from gridagent.actions import InDoubt, Outcome, Refused, SettledBy
 from gridagent.authority import ActionRequest, Origin, Principal, Role
 from gridagent.ids import EffectKey, Generation, GrantId
 from gridagent.policy.approvals import Approval
@@ -137,11 +137,13 @@ class Journal:
             )
         )
 
-    def settlement(self, entry: Entry, outcome: Outcome, now: Instant) -> None:
-        """Record how an effect ended, or that it is in doubt."""
+    def settlement(
+        self, entry: Entry, outcome: Outcome, now: Instant, *, by: SettledBy | None = None, proof: str = ""
+    ) -> None:
+        """Record how an effect ended, or that it is in doubt; of one that was in doubt, by whom and by what proof."""
         if self._changes is not None:
             self._changes(EffectSettled(effect=entry.effect, outcome=outcome, at=now.wall))
-        self._effect(AuditKind.SETTLEMENT, entry.state.value, entry, now)
+        self._effect(AuditKind.SETTLEMENT, entry.state.value, entry, now, by=by, proof=proof)
 
     def deaths(self, dead: Iterable[tuple[Entry, InDoubt | Refused]], now: Instant) -> tuple[Ended, ...]:
         """Record effects that the gateway ended by itself, and return them as what ended."""
@@ -240,7 +242,9 @@ class Journal:
             )
         )
 
-    def _effect(self, kind: AuditKind, code: str, entry: Entry, now: Instant) -> None:
+    def _effect(
+        self, kind: AuditKind, code: str, entry: Entry, now: Instant, *, by: SettledBy | None = None, proof: str = ""
+    ) -> None:
         request = entry.request
         self._seq += 1
         self._sink(
@@ -264,5 +268,7 @@ class Journal:
                 cause=request.cause,
                 ordinal=request.ordinal,
                 policy=self.policy,
+                settled_by=by,
+                proof=proof,
             )
         )

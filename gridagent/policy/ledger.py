@@ -188,6 +188,10 @@ class Ledger:
         """Return every effect that may have cost something and is not known to have happened."""
         return tuple(self._doubtful)
 
+    def doubtful(self) -> tuple[Entry, ...]:
+        """Return every effect of `in_doubt` with what is known of it."""
+        return tuple(self._doubtful.values())
+
     def unsettled(self) -> tuple[Entry, ...]:
         """Return every effect that is reserved, sent or in doubt and may have cost something."""
         return (*self._doubtful.values(), *self._open.values())

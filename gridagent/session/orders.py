@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from gridagent.actions import Confirmed, Refused, Say
+from gridagent.actions import Confirmed, Refused, Say, SettledBy, action_name
 from gridagent.authority import Origin, Principal
 from gridagent.controls import (
     AnswerApproval,
@@ -38,7 +38,7 @@ from gridagent.controls import (
 from gridagent.errors import OperatorError
 from gridagent.events import DisconnectCause
 from gridagent.ids import EffectKey
-from gridagent.observations import AgentState, ApprovalClosed, ControlAnswered, HoldChanged, LinkState
+from gridagent.observations import AgentState, ApprovalClosed, ControlAnswered, DoubtSettled, HoldChanged, LinkState
 from gridagent.policy import Authorized, Decision, Denied, NeedsApproval, Policy
 from gridagent.policy.decisions import GrantAnswer, GrantCode
 from gridagent.policy.grants import GrantTerms
@@ -210,7 +210,10 @@ def _settle(core: SessionCore, control: SettleEffect) -> ControlReply:
         if control.happened
         else Refused(reason="settled_by_hand")
     )
-    core.gateway.settle(EffectKey(control.effect), outcome, core.now)
+    core.gateway.settle_doubt(EffectKey(control.effect), outcome, core.now, by=SettledBy.OPERATOR)
+    core.publish(
+        DoubtSettled(action=action_name(doubtful), effect=control.effect, outcome=outcome, by=SettledBy.OPERATOR)
+    )
     return _ok(core)
 
 

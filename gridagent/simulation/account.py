@@ -189,10 +189,13 @@ class Account:
             self.breach("only what was authorised ends", f"{row.code} {row.action}")
             return
         by_hand = grant.outcome == "in_doubt" and row.effect in self._settling
-        if grant.outcome and not by_hand:
+        found_out = grant.outcome == "in_doubt" and row.settled_by == "reconciliation"
+        if grant.outcome and not (by_hand or found_out):
             self.breach("one outcome an effect", f"{row.action}: {grant.outcome}, then {row.code}")
         grant.outcome = row.code
-        if by_hand:
+        if found_out:
+            self._settling.add(row.effect or "")  # what was said of its doubt is no lie
+        elif by_hand:
             return
         if row.code == "confirmed":
             reason = unproved(grant, self._told, self._references)

@@ -34,6 +34,7 @@ class AuditView(msgspec.Struct, kw_only=True, gc=False):
     cause: str = ""
     ordinal: int = 0
     policy: str = ""
+    settled_by: str | None = None
 
 
 class EventView(msgspec.Struct, kw_only=True, gc=False):

@@ -182,12 +182,19 @@ class Books:
         role = self._role(request.principal, request.origin)
         self._row(AuditKind.DECISION, code, now, rule=rule, role=role, **who, **self._about(request, form), **fields)
 
-    def _settled(self, effect: Effect, now: Instant, kind: AuditKind = AuditKind.SETTLEMENT, code: str = "") -> None:
+    def _settled(
+        self,
+        effect: Effect,
+        now: Instant,
+        kind: AuditKind = AuditKind.SETTLEMENT,
+        code: str = "",
+        **fields: object,
+    ) -> None:
         request = effect.request
         who = {"who": request.principal.key, "origin": request.origin, "grant_id": request.grant}
         self._row(
             kind, code or effect.state, now, rule=effect.rule, role=effect.role, effect=effect.key, **who,
-            **self._about(request, effect.form),
+            **self._about(request, effect.form), **fields,
         )  # fmt: skip
 
     def _answered(self, approval: Approval, code: str, now: Instant, who: tuple[Principal, Origin] | None) -> None:

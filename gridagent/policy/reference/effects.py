@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gridagent.actions import Action, Confirmed, InDoubt, Outcome, Refused
+from gridagent.actions import Action, Confirmed, InDoubt, Outcome, Refused, SettledBy
 from gridagent.errors import AuthorityRefused, InternalError
 from gridagent.ids import EffectKey, Generation
 from gridagent.policy.audit import AuditKind
-from gridagent.policy.decisions import Ended, Instant, RedeemRefusal
+from gridagent.policy.decisions import Doubt, Ended, Instant, RedeemRefusal
 from gridagent.policy.reference.books import Books, Effect, Handle
 
 __all__ = ("Effects",)
@@ -125,6 +125,15 @@ class Effects(Books):
         self._settled(effect, now)
         return True
 
+    def settle_doubt(self, key: EffectKey, outcome: Outcome, now: Instant, *, by: SettledBy, proof: str = "") -> bool:
+        """End an effect that is in doubt."""
+        effect = self._find(key)
+        if effect is None or effect.state != "in_doubt":
+            return False
+        self._end_effect(effect, "confirmed" if isinstance(outcome, Confirmed) else "refused", RedeemRefusal.SETTLED)
+        self._settled(effect, now, settled_by=by, proof=proof)
+        return True
+
     def abandon(self, key: EffectKey, reason: str, now: Instant) -> Outcome | None:
         """Settle an effect that nobody waits for."""
         effect = self._find(key)
@@ -133,6 +142,14 @@ class Effects(Books):
         outcome = Refused(reason=reason) if effect.state == "reserved" else InDoubt(reason=reason)
         self.settle(key, outcome, now)
         return outcome
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Return every effect that costs something and is in doubt."""
+        return tuple(
+            Doubt(effect=each.key, action=each.form.action, generation=each.request.generation)
+            for each in self.effects
+            if each.state == "in_doubt" and each.once
+        )
 
     def action_in_doubt(self, key: EffectKey) -> Action | None:
         """Return the action of an effect in doubt."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gridagent import events as seen
 from gridagent import observations as told
-from gridagent.actions import Confirmed, EvidenceKind, InDoubt, Refused
+from gridagent.actions import Confirmed, EvidenceKind, InDoubt, Refused, SettledBy
 from gridagent.authority import DenialCode, Origin
 from gridagent.cli.wording import (
     _BODIES,
@@ -201,6 +201,20 @@ def test_outcomes_never_claim_more_than_is_known(outcome, tone, words) -> None:
     """Sent is never done. Spec: EFX-1."""
     body = told.ActionSettled(action="say", effect="e", outcome=outcome, correlation="c")
     assert in_words(body, People()) == Line(tone, words)
+
+
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [
+        (SettledBy.OPERATOR, "pay_avatar was in doubt, as the operator says: not done: no"),
+        (SettledBy.RECONCILIATION, "pay_avatar was in doubt, found out later (not_in_history): not done: no"),
+    ],
+)
+def test_a_doubt_that_ends_says_who_ended_it(by, words) -> None:
+    """By hand, or by evidence. Spec: EFX-2."""
+    outcome = Refused(reason="no")
+    body = told.DoubtSettled(action="pay_avatar", effect="e", outcome=outcome, by=by, proof="not_in_history")
+    assert in_words(body, People()) == Line(Tone.REFUSED, words)
 
 
 def test_a_refused_control_reads_as_one() -> None:

@@ -27,5 +27,5 @@ def test_a_row_says_nothing_that_it_was_not_told() -> None:
         "seq": 1, "at": 2.0, "kind": AuditKind.HOLD, "code": "held", "rule": "", "who": "", "role": None,
         "origin": None, "conversation": "", "generation": 0, "action": "", "digest": "", "tainted": False,
         "budgets": (), "effect": None, "approval_id": None, "grant_id": None, "correlation": "", "cause": "",
-        "ordinal": 0, "policy": "",
+        "ordinal": 0, "policy": "", "settled_by": None, "proof": "",
     }  # fmt: skip

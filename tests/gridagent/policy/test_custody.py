@@ -6,7 +6,7 @@ import contextlib
 
 import pytest
 
-from gridagent.actions import PayAvatar, Refused, Say
+from gridagent.actions import Confirmed, EvidenceKind, InDoubt, PayAvatar, Refused, Say, SettledBy
 from gridagent.authority import DenialCode
 from gridagent.errors import AuthorityRefused
 from gridagent.policy import Authorized, Denied, RedeemRefusal
@@ -268,3 +268,52 @@ def test_a_generation_that_cannot_be_kept_is_not_opened(bench) -> None:
         world.gateway.open_generation(1)
     assert world.gateway.status().generation is None
     assert world.ask().code is DenialCode.NOT_READY
+
+
+@pytest.mark.parametrize("outcome", [Confirmed(evidence=EvidenceKind.BALANCE), Refused(reason="not_happened")])
+@pytest.mark.parametrize("by", SettledBy)
+def test_a_doubt_ends_late_once_and_says_by_whom(bench, outcome, by) -> None:
+    """Found out or told: once, recorded with who and what, nothing refunded, nothing sent. Spec: EFX-2, POL-6."""
+    world = bench(intents=True)
+    decision = world.pay(amount=7)
+    effect = decision.effect
+
+    def settle(outcome=outcome, proof="nonce"):
+        return world.gateway.settle_doubt(effect, outcome, world.now, by=by, proof=proof)
+
+    assert not settle(), "nothing was sent"
+    world.gateway.intend(decision.handle, generation=1, now=world.now)
+    world.redeem(decision)
+    assert not settle(), "it is on its way, and not in doubt"
+    world.gateway.settle(effect, InDoubt(reason="no_evidence"), world.now)
+    (doubt,) = world.gateway.doubts()
+    assert (doubt.effect, doubt.action, doubt.generation) == (effect, decision.action, 1)
+    world.changes.clear()
+    world.rows.clear()
+    assert settle()
+    assert not settle(), "a second end is none"
+    assert not world.gateway.settle_doubt("0" * 64, outcome, world.now, by=by)
+    assert kinds(world) == []
+    assert [each.outcome for each in world.changes] == [outcome]
+    (row,) = world.rows
+    ended = "confirmed" if isinstance(outcome, Confirmed) else "refused"
+    assert (row.code, row.settled_by, row.proof, row.effect) == (ended, by, "nonce", effect)
+    assert world.gateway.doubts() == ()
+    assert world.gateway.status().in_doubt == ()
+    assert {gauge.meter.value: gauge.used for gauge in world.gateway.status().budgets}["linden"] == 7
+
+
+def test_a_doubt_that_was_ended_is_over_after_a_restart_and_one_that_was_not_is_there(bench) -> None:
+    """What a crash left in doubt can be ended after it, and stays ended. Spec: EFX-2, BND-16."""
+    world = bench(intents=True)
+    decision = world.pay()
+    world.gateway.intend(decision.handle, generation=1, now=world.now)
+    world.redeem(decision)
+    world.restart(intents=True)
+    (doubt,) = world.gateway.doubts()
+    assert (doubt.effect, doubt.generation) == (decision.effect, 1)
+    end = {"now": world.now, "by": SettledBy.RECONCILIATION, "proof": "history"}
+    assert world.gateway.settle_doubt(decision.effect, Confirmed(evidence=EvidenceKind.BALANCE), **end)
+    world.restart(intents=True)
+    assert world.gateway.doubts() == ()
+    assert not world.gateway.settle_doubt(decision.effect, Refused(reason="no"), **end)

@@ -41,7 +41,14 @@ def test_both_agree_when_everything_is_full(monkeypatch) -> None:
     patient = tuple(each for each in policies(48) if each.approval_ttl_s >= 60 and each.handle_ttl_s >= 10)
     for seed in range(SEEDS):
         Twins(f"full-{seed}", patient, cramped=True, seen=seen).run(30)
-    for what in ("denied ledger_full", "denied approvals_full", "denied budget_unavailable", "grant full", "crashed"):
+    for what in (
+        "denied ledger_full",
+        "denied approvals_full",
+        "denied budget_unavailable",
+        "grant full",
+        "crashed",
+        "doubt settled",
+    ):
         assert seen[what], what
 
 

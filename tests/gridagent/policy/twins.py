@@ -16,7 +16,7 @@ from itertools import count
 import msgspec
 
 from gridagent import actions as verbs
-from gridagent.actions import Confirmed, EvidenceKind, InDoubt, Position, Refused, Resource
+from gridagent.actions import Confirmed, EvidenceKind, InDoubt, Position, Refused, Resource, SettledBy
 from gridagent.authority import ActionRequest, Origin, Principal, Provenance
 from gridagent.config.policy import PolicySection, RolesSection
 from gridagent.errors import AuthorityRefused, InternalError
@@ -347,6 +347,13 @@ class Twins:
         if outcome == "gone":
             real = self.real.abandon(effect, "gone", self.now)
             self.same("abandon", real, self.twin.abandon(effect, "gone", self.now))
+            return
+        self.same("doubts", *(sorted(map(repr, each.doubts())) for each in (self.real, self.twin)))
+        if not isinstance(outcome, InDoubt) and rng.random() < 0.4:
+            by, proof = rng.choice(tuple(SettledBy)), rng.choice(("", "nonce"))
+            counted = self.real.settle_doubt(effect, outcome, self.now, by=by, proof=proof)
+            self.seen["doubt settled" if counted else "no doubt to settle"] += 1
+            self.same("settle doubt", counted, self.twin.settle_doubt(effect, outcome, self.now, by=by, proof=proof))
             return
         counted = self.real.settle(effect, outcome, self.now)
         self.seen["settled" if counted else "not settled"] += 1

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 import trio
 
-from gridagent.actions import InDoubt, PayAvatar, Position, Say, WalkTo
+from gridagent.actions import Confirmed, InDoubt, PayAvatar, Position, Refused, Say, SettledBy, WalkTo
 from gridagent.authority import Origin, Principal
 from gridagent.config.policy import RolesSection
 from gridagent.controls import (
@@ -32,7 +32,7 @@ from gridagent.controls import (
 from gridagent.events import ChatHeard, DisconnectCause, Speaker, SpeakerKind
 from gridagent.grid.puppet import ready_event
 from gridagent.mind import Proposal
-from gridagent.observations import AgentState, ApprovalClosed, ControlAnswered, HoldChanged, LinkState
+from gridagent.observations import AgentState, ApprovalClosed, ControlAnswered, DoubtSettled, HoldChanged, LinkState
 from gridagent.policy import Instant, Policy
 from gridagent.session.core import SessionCore
 from gridagent.session.effects import CancelWork, Halt, OpenConnection, Perform
@@ -356,6 +356,9 @@ def test_an_effect_in_doubt_is_settled_by_hand(bench, happened):
     assert b.core.gateway.status().in_doubt == (effect,)
     assert b.order(SettleEffect(effect=effect, happened=happened, note="I saw it")).accepted
     assert b.core.gateway.status().in_doubt == ()
+    (settled,) = b.bodies(DoubtSettled)
+    assert (settled.effect, settled.action, settled.by) == (effect, "pay_avatar", SettledBy.OPERATOR)
+    assert isinstance(settled.outcome, Confirmed if happened else Refused)
 
 
 def test_reload_takes_what_may_change_and_names_what_may_not(bench):

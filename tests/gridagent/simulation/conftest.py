@@ -69,8 +69,8 @@ class Court:
     def perform(self, action: wanted.Action = SAY, *, balance: int = 0, items: int = 0) -> None:
         self.account.on_performed(action, REFERENCE, balance=balance, items=items)
 
-    def settle(self, code: str, action: str = "say", effect: str = KEY) -> None:
-        self.row("settlement", code, action=action, effect=effect)
+    def settle(self, code: str, action: str = "say", effect: str = KEY, **more: object) -> None:
+        self.row("settlement", code, action=action, effect=effect, **more)
 
     def see(self, kind: str, *, seq: int = 1, generation: int = 1, **more: object) -> None:
         body = BodyView(kind=kind, **more)

@@ -171,6 +171,27 @@ def test_an_effect_ends_once_and_only_by_hand_again(a_court) -> None:
     court.settle("confirmed", "pay_avatar")
     assert court.rules == []
     court = a_court()
+    court.do(PAY, balance=-3)
+    court.settle("in_doubt", "pay_avatar")
+    court.settle("confirmed", "pay_avatar", settled_by="reconciliation")
+    court.see("outcome", effect=KEY, outcome=OutcomeView(outcome="in_doubt"))
+    assert court.rules == []
+    court.settle("confirmed", "pay_avatar", settled_by="reconciliation")
+    assert court.rules == ["one outcome an effect"]
+
+
+@pytest.mark.parametrize(
+    ("balance", "said", "rule"),
+    [(-3, "refused", "refused money did not move"), (0, "confirmed", "confirmed means happened")],
+)
+def test_what_is_found_out_late_must_be_true(a_court, balance: int, said: str, rule: str) -> None:
+    """Reconciliation that guesses wrong is a breach like any other. Spec: EFX-1, EFX-2."""
+    court = a_court()
+    court.do(PAY, balance=balance)
+    court.settle("in_doubt", "pay_avatar")
+    court.settle(said, "pay_avatar", settled_by="reconciliation")
+    assert court.rules == [rule]
+    court = a_court()
     court.connect()
     court.propose()
     court.allow()
