@@ -38,11 +38,13 @@ def check_command(file: Path, environ: Mapping[str, str], *, out: TextIO, json: 
         ]
         _print(out, {"ok": False, "source": error.source, "problems": problems})
         return ExitCode.CONFIGURATION
+    story = None if prepared.scenario is None else prepared.scenario.name
     if json:
-        _print(out, {"ok": True, "avatars": prepared.keys, "scenario": prepared.scenario.name, "notes": notes})
+        _print(out, {"ok": True, "avatars": prepared.keys, "scenario": story, "notes": notes})
         return ExitCode.OK
     avatars = ", ".join(prepared.keys)
-    out.write(f"{shown(str(file))} can be used: avatars {avatars}, scenario {prepared.scenario.name}\n")
+    what = "a live grid" if story is None else f"scenario {story}"
+    out.write(f"{shown(str(file))} can be used: avatars {avatars}, {what}\n")
     out.writelines(f"  {shown(note)}\n" for note in notes)
     return ExitCode.OK
 

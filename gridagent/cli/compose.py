@@ -19,13 +19,16 @@ from typing import Final, TypeAlias
 import attrs
 import msgspec
 
+from gridagent.cli.grids import LiveGrid, find_live_grid
 from gridagent.config.environment import PREFIX
 from gridagent.config.files import absolute_path, read_file
 from gridagent.config.load import parse_config
 from gridagent.config.model import AvatarConfig, Backend, Config, FailureRule, LlmProvider, LogLevel
 from gridagent.config.policy import PolicySection, Preset, RolesSection
 from gridagent.config.reload import diff_for_reload
-from gridagent.errors import ConfigError, ConfigProblem
+from gridagent.config.secrets import SecretStr
+from gridagent.errors import ConfigError, ConfigProblem, OperatorError
+from gridagent.grid.base import BackendFactory
 from gridagent.grid.simulated.faults import Faults
 from gridagent.grid.simulated.grid import SimulatedGrid, open_simulated_grid
 from gridagent.grid.simulated.inhabitants.owner import OwnerParams
@@ -60,7 +63,8 @@ class _Avatar:
     """One avatar, checked and ready to be made."""
 
     key: AvatarKey
-    account_id: AvatarId
+    account_id: AvatarId | None
+    """In the scenario; a live grid tells it at the login."""
     settings: SessionSettings
     policy: Policy
     names: tuple[str, ...]
@@ -72,7 +76,10 @@ class Prepared:
     """A configuration in which everything holds together."""
 
     config: Config
-    scenario: Scenario
+    scenario: Scenario | None
+    """The story of a simulated grid."""
+    live: LiveGrid | None = None
+    """The other kind of grid; exactly one of the two is there."""
     seed: int
     avatars: tuple[_Avatar, ...]
     demonstration: bool
@@ -82,6 +89,14 @@ class Prepared:
     def keys(self) -> tuple[AvatarKey, ...]:
         """The avatars, in the order of the configuration."""
         return tuple(avatar.key for avatar in self.avatars)
+
+    @property
+    def where(self) -> str:
+        """Where the avatars live, as people are told."""
+        if self.scenario is None:
+            assert self.live is not None  # noqa: S101 - one of the two is there
+            return self.live.in_words
+        return f"in the simulated grid, scenario {self.scenario.name}, seed {self.seed}"
 
     def roles_by_id(self) -> dict[str, str]:
         """Return the word for everybody whom some avatar obeys."""
@@ -97,7 +112,8 @@ class Running:
     """What runs while `open_running` lasts."""
 
     service: Service
-    grid: SimulatedGrid
+    grid: SimulatedGrid | None
+    """The simulated grid, to cause faults in and to look at; None where the grid is a live one."""
     prepared: Prepared
 
 
@@ -108,6 +124,7 @@ def prepare(
     seed: int | None = None,
     demonstrate: bool = False,
     chosen: frozenset[str] = frozenset(),
+    secrets: Mapping[str, SecretStr] | None = None,
 ) -> Prepared:
     """Load and check everything a configuration names.
 
@@ -117,11 +134,16 @@ def prepare(
         seed: takes the place of the configured one.
         demonstrate: fill in what nobody chose from the scenario.
         chosen: sections of the configuration that somebody chose, also where they are as by default.
+        secrets: the content of the configuration's secret files; None where it is only to be checked.
 
     Raises:
         ConfigError: with every problem.
-        OperatorError: no shipped scenario is called that.
+        OperatorError: no shipped scenario is called that, or there is no place for one in a live grid.
     """
+    if config.grid.backend is Backend.LIVE:
+        if scenario is not None or seed is not None:
+            raise OperatorError("a live grid has no scenario and no seed; leave out --scenario and --seed")
+        return _prepare_live(config, secrets)
     story = _scenario(config, scenario)
     if demonstrate:
         config = demonstration(config, story, chosen)
@@ -140,6 +162,28 @@ def prepare(
             for index, (key, avatar) in enumerate(config.avatars.items())
         ),
         demonstration=demonstrate,
+    )
+
+
+def _prepare_live(config: Config, secrets: Mapping[str, SecretStr] | None) -> Prepared:
+    problems = list(_not_yet(config))
+    live = None
+    try:
+        live = find_live_grid(config, secrets)
+    except ConfigError as error:
+        problems += error.problems
+    if problems or live is None:
+        raise ConfigError(tuple(problems))
+    return Prepared(
+        config=config,
+        scenario=None,
+        live=live,
+        seed=config.grid.simulated.seed,
+        avatars=tuple(
+            _avatar(config, None, AvatarKey(key), avatar, index)
+            for index, (key, avatar) in enumerate(config.avatars.items())
+        ),
+        demonstration=False,
     )
 
 
@@ -197,15 +241,6 @@ def _from_file(path: Path) -> Scenario:
 def _not_yet(config: Config) -> Sequence[ConfigProblem]:
     """What the configuration can say and this version cannot do; better refused than quietly done otherwise."""
     problems = []
-    if config.grid.backend is Backend.LIVE:
-        problems.append(
-            ConfigProblem(
-                path="$.grid.backend",
-                what="no live transport is installed",
-                shape="",
-                mend="set it to simulated, or install one",
-            )
-        )
     if config.llm.provider is not LlmProvider.OFFLINE:
         problems.append(
             ConfigProblem(
@@ -219,8 +254,6 @@ def _not_yet(config: Config) -> Sequence[ConfigProblem]:
 
 
 def _accounts_missing(config: Config, scenario: Scenario) -> Sequence[ConfigProblem]:
-    if config.grid.backend is not Backend.SIMULATED:
-        return ()
     known = ", ".join(account.name for account in scenario.agents()) or "none"
     return [
         ConfigProblem(
@@ -242,13 +275,12 @@ def _account(scenario: Scenario, avatar: AvatarConfig) -> Account | None:
 # --- one avatar -----------------------------------------------------------------------------------
 
 
-def _avatar(config: Config, scenario: Scenario, key: AvatarKey, avatar: AvatarConfig, index: int) -> _Avatar:
-    account = _account(scenario, avatar)
-    assert account is not None  # noqa: S101 - `_accounts_missing` came first
+def _avatar(config: Config, scenario: Scenario | None, key: AvatarKey, avatar: AvatarConfig, index: int) -> _Avatar:
+    account = None if scenario is None else _account(scenario, avatar)
     roles = avatar.roles or config.roles
     return _Avatar(
         key=key,
-        account_id=scenario.avatar_id(account),
+        account_id=None if scenario is None or account is None else scenario.avatar_id(account),
         settings=_settings(config, scenario, key, index),
         policy=_policy(config, key),
         names=(avatar.first_name, f"{avatar.first_name} {avatar.last_name}", *avatar.aliases),
@@ -264,7 +296,7 @@ def _policy(config: Config, key: str) -> Policy:
     return Policy(section, avatar.roles or config.roles)
 
 
-def _settings(config: Config, scenario: Scenario, key: AvatarKey, index: int) -> SessionSettings:
+def _settings(config: Config, scenario: Scenario | None, key: AvatarKey, index: int) -> SessionSettings:
     session, reconnect = config.session, config.reconnect
     fails = config.failure_rule is FailureRule.FAIL and not (
         config.session.on_backend_failure is FailureRule.AUTO and _is_stormy(scenario)
@@ -291,8 +323,10 @@ def _settings(config: Config, scenario: Scenario, key: AvatarKey, index: int) ->
     )
 
 
-def _is_stormy(scenario: Scenario) -> bool:
+def _is_stormy(scenario: Scenario | None) -> bool:
     """Tell whether connections are broken on purpose in this story, so that coming back is part of it."""
+    if scenario is None:
+        return False
     faults = scenario.faults
     chances = (
         faults.login_refused,
@@ -383,22 +417,36 @@ async def open_running(
 
     Cancellation: the same orderly stop, bounded by each avatar's shutdown time-out.
     """
-    randomness = SimulatedRandomness(prepared.seed)
-    ids = SimulatedIds(randomness.stream("world.ids"))
-    world = build_world(prepared.scenario, rng=randomness.stream("world"), ids=ids.uuid)
-    knobs = prepared.scenario.faults if faults is None else faults
-    async with open_simulated_grid(world, ports=ports, faults=knobs) as grid:
-        set_timeline(prepared.scenario, world, grid.hands, now=grid.now())
-        reloading = partial(_Reloading, environ=environ or {}, base=base, set_level=set_level)
+    reloading = partial(_Reloading, environ=environ or {}, base=base, set_level=set_level)
+    async with _open_grid(prepared, ports, faults) as (grid, backends):
         specs = [
             AvatarSpec(
                 settings=avatar.settings,
                 policy=avatar.policy,
                 mind=ReflexMind(avatar.names, avatar.authorised),
-                backend=grid.backend_factory(avatar.account_id),
+                backend=backends[avatar.key],
                 reload=reloading(prepared.config, avatar.key),
             )
             for avatar in prepared.avatars
         ]
         async with open_service(specs, ports=ports, log_error=log_error, audit=audit, store=store) as service:
             yield Running(service=service, grid=grid, prepared=prepared)
+
+
+@asynccontextmanager
+async def _open_grid(
+    prepared: Prepared, ports: Ports, faults: Faults | None
+) -> AsyncIterator[tuple[SimulatedGrid | None, Mapping[str, BackendFactory]]]:
+    """Open what the avatars live in, and give the factory of each one's backends."""
+    scenario = prepared.scenario
+    if scenario is None:
+        assert prepared.live is not None  # noqa: S101 - one of the two is there
+        yield None, prepared.live.factories(ports)
+        return
+    randomness = SimulatedRandomness(prepared.seed)
+    ids = SimulatedIds(randomness.stream("world.ids"))
+    world = build_world(scenario, rng=randomness.stream("world"), ids=ids.uuid)
+    async with open_simulated_grid(world, ports=ports, faults=scenario.faults if faults is None else faults) as grid:
+        set_timeline(scenario, world, grid.hands, now=grid.now())
+        accounts = {avatar.key: avatar.account_id for avatar in prepared.avatars}
+        yield grid, {key: grid.backend_factory(each) for key, each in accounts.items() if each is not None}

@@ -12,8 +12,9 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from gridagent.cli.compose import Running, open_running, prepare
+from gridagent.cli.grids import read_passwords
 from gridagent.config.load import parse_config
-from gridagent.config.model import Config
+from gridagent.config.model import Backend, Config
 from gridagent.grid.simulated.faults import Faults
 from gridagent.runtime.ports import Ports
 from gridagent.runtime.system import system_ports
@@ -43,7 +44,8 @@ async def open_simulation(
         chosen = config
     else:
         chosen = parse_config(msgspec.json.encode(config))
-    prepared = prepare(chosen, scenario=scenario, seed=seed, demonstrate=config is None)
+    secrets = read_passwords(chosen) if chosen.grid.backend is Backend.LIVE else None
+    prepared = prepare(chosen, scenario=scenario, seed=seed, demonstrate=config is None, secrets=secrets)
     async with open_running(prepared, ports=ports or system_ports(), faults=faults) as running:
         yield running
 
@@ -57,7 +59,7 @@ async def open_service(
     ports: Ports | None = None,
     faults: Faults | None = None,
 ) -> AsyncIterator[Service]:
-    """Run avatars in the simulated grid for as long as the ``async with`` block lasts.
+    """Run avatars for as long as the ``async with`` block lasts: in the simulated grid, or in a configured live one.
 
     Args:
         config: a `Config`, or the same as plain values; None lets the scenario say who lives there, with the

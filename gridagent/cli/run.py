@@ -125,6 +125,7 @@ def run_command(
         seed=options.seed,
         demonstrate=options.config is None,
         chosen=sections_chosen(environ),
+        secrets=loaded.secrets,
     )
     config = prepared.config
     paths = find_places(config.paths)
@@ -198,7 +199,7 @@ class _Run:
 
     async def main(self) -> ExitCode:
         """Run, end in order, and say how it went."""
-        self._log.info("service_started", version=__version__, scenario=self._prepared.scenario.name)
+        self._log.info("service_started", version=__version__, where=self._prepared.where)
         base = None if self._options.config is None else self._options.config.absolute().parent
         async with trio.open_nursery() as showing:
             async with (
@@ -276,8 +277,7 @@ class _Run:
     def _greeting(self, duration: float | None) -> list[str]:
         prepared = self._prepared
         names = ", ".join(f"{each.first_name} {each.last_name} ({key})" for key, each in self._config.avatars.items())
-        where = f"in the simulated grid, scenario {prepared.scenario.name}, seed {prepared.seed}"
-        lines = [f"gridagent {__version__}: {shown(names)} {where}"]
+        lines = [f"gridagent {__version__}: {shown(names)} {shown(prepared.where)}"]
         if prepared.demonstration:
             lines.append("no configuration file: the scenario says who lives there and who owns the avatar")
         lines.append(kept_in_words(self._database))

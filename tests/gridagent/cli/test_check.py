@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from tests.gridagent.cli.installed import write_entry_points
+
 BAD = """{
   "avatars": {"robin": {"first_name": "Robin", "pasword_file": "x"}},
   "queues": {"controls": 100000},
@@ -53,20 +55,37 @@ def test_programs_get_every_problem_too(gridagent) -> None:
     assert answer["avatars"] == ["robin"]
 
 
-def test_what_this_version_cannot_do_is_refused(gridagent) -> None:
-    """A live grid or a model without an adapter fails the check, not the first login. Spec: CFG-1."""
+def a_live_configuration(gridagent, **changes: object) -> str:
+    """A file for a live grid."""
     password = gridagent.write("password", "secret-canary\n")
     live = {
         "grid": {"backend": "live", "live": {"login_url": "https://login.example/cgi-bin/login.cgi"}},
         "avatars": {"robin": {"first_name": "Robin", "password_file": str(password)}},
-        "llm": {"provider": "anthropic", "endpoint": "https://api.example/v1/messages"},
+        **changes,
     }
-    path = gridagent.write("config.json", json.dumps(live))
-    done = gridagent("check-config", str(path))
+    return str(gridagent.write("config.json", json.dumps(live)))
+
+
+def test_what_this_version_cannot_do_is_refused(gridagent, monkeypatch) -> None:
+    """A transport that is not installed, a model without an adapter: not at the first login. Spec: CFG-1, LIV-14."""
+    llm = {"provider": "anthropic", "endpoint": "https://api.example/v1/messages"}
+    offered = {"live": "a_package_nobody_has:thing"}
+    monkeypatch.syspath_prepend(str(write_entry_points(gridagent.room, gridagent_backends=offered)))
+    done = gridagent("check-config", a_live_configuration(gridagent, llm=llm))
     assert done.code == 3
-    assert "$.grid.backend: no live transport is installed" in done.err
+    assert "$.grid.backend: cannot be used: 'live' needs the package a_package_nobody_has" in done.err
     assert "$.llm.provider: this version has no adapter for anthropic" in done.err
     assert "canary" not in done.err
+
+
+def test_a_live_configuration_is_checked_without_a_connection(gridagent, monkeypatch) -> None:
+    """It can be used, and no name is asked for. Spec: CFG-5."""
+    monkeypatch.syspath_prepend(str(write_entry_points(gridagent.room)))
+    file = a_live_configuration(gridagent)
+    done = gridagent("check-config", file)
+    assert (done.code, done.err) == (0, "")
+    assert "can be used: avatars robin, a live grid" in done.out
+    assert json.loads(gridagent("check-config", "--json", file).out)["scenario"] is None
 
 
 def test_an_avatar_the_scenario_does_not_know_is_named(gridagent) -> None:
