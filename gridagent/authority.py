@@ -1,6 +1,6 @@
 """Who asks for an action, through which door, on whose words: the question put to the policy gateway.
 
-Owns origins, roles, principals, provenance and denial codes as words; decides nothing (that is
+Owns origins, roles, principals, provenance, labels of text and denial codes as words; decides nothing (that is
 `gridagent.policy`). Roles are granted to avatar UUIDs; a name never makes a role (Spec: POL-4, POL-5).
 """
 
@@ -16,7 +16,7 @@ from gridagent.actions import Action
 from gridagent.ids import AvatarId, CorrelationId, Generation, GrantId
 from gridagent.limits import Bounded, Label
 
-__all__ = ("ActionRequest", "DenialCode", "Origin", "Principal", "Provenance", "Role")
+__all__ = ("ActionRequest", "DenialCode", "Origin", "Principal", "Provenance", "Role", "TextSource")
 
 
 class Origin(StrEnum):
@@ -85,6 +85,20 @@ class Provenance(StrEnum):
     """An authorised person said it themselves, to the avatar."""
     MODEL = "model"
     """The model chose it: from what it read, or from nothing."""
+
+
+class TextSource(StrEnum):
+    """Where a text came from: the label that it wears before a model, and never loses (Spec: MND-4)."""
+
+    OWNER = "owner"
+    AUTHORISED = "authorised"
+    """A trusted avatar, or a client of a front."""
+    STRANGER = "stranger"
+    OBJECT = "object"
+    SYSTEM = "system"
+    """Our own remark about what happened; never what somebody else wrote."""
+    MEMORY = "memory"
+    """Read back from storage, whoever said it once: untrusted (Spec: MEM-3)."""
 
 
 class ActionRequest(msgspec.Struct, frozen=True, kw_only=True):
