@@ -1,7 +1,7 @@
 """Every configuration key with its default, its unit and its bounds (Spec: CFG-1).
 
 Owns the shape of the configuration and nothing else: reading is `gridagent.config.load`, rules between keys are
-`gridagent.config.rules`, and the sections ``policy`` and ``roles`` are `gridagent.config.policy`. Only the
+`gridagent.config.rules`; the sections ``policy``, ``roles`` and ``presence`` have modules of their own. Only the
 composition root sees a whole `Config`; every other room gets its section. The text under each key is what
 ``docs/reference/configuration.md`` says about it.
 
@@ -30,6 +30,7 @@ from gridagent.config.fields import (
     SecretFile,
 )
 from gridagent.config.policy import PolicySection, RolesSection
+from gridagent.config.presence import PresenceSection
 from gridagent.config.secrets import EndpointUrl
 from gridagent.limits import (
     AVATARS_PER_SERVICE_MAX,
@@ -149,6 +150,8 @@ class AvatarConfig(_Section, frozen=True, kw_only=True):
     """What this avatar may do; null takes the section ``policy``."""
     roles: RolesSection | None = None
     """Whom this avatar obeys; null takes the section ``roles``."""
+    presence: PresenceSection | None = None
+    """When this avatar feels spoken to; null takes the section ``presence``."""
     dry_run: bool = False
     """Perceive, think and decide, but change nothing in the world."""
 
@@ -330,6 +333,8 @@ class Config(_Section, frozen=True, kw_only=True):
     """What avatars may do in the world."""
     roles: RolesSection = RolesSection()
     """Whom avatars obey, by UUID."""
+    presence: PresenceSection = PresenceSection()
+    """When avatars feel spoken to, and how they speak."""
     control: ControlConfig = ControlConfig()
     """The control endpoint of this machine."""
     paths: PathsConfig = PathsConfig()
