@@ -42,6 +42,8 @@ class ExitCode(IntEnum):
 class Ending(StrEnum):
     """Why a run ends."""
 
+    BLOCKED = "blocked"
+    """Nobody is left who may log in; only an operator can mend that."""
     STOPPED = "stopped"
     """Every avatar has stopped."""
     TIME_UP = "time_up"

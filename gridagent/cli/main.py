@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO, cast
 
 from gridagent import __version__
 from gridagent.cli.exit_codes import ExitCode
@@ -328,6 +328,16 @@ def _policy(context: Context) -> int:
     )
 
 
+def _grid(context: Context) -> int:
+    from gridagent.cli.entry_points import COMMANDS, load_entry_point  # noqa: PLC0415 - on use
+
+    serve = cast("Callable[[Sequence[str]], int]", load_entry_point(COMMANDS, "grid", extra="live"))
+    try:
+        return serve(context.arguments.rest)
+    except SystemExit as left:  # argparse leaves so after --help, and from a usage error
+        return int(left.code or 0)
+
+
 _COMMANDS: Final[Mapping[str, Callable[[Context], int]]] = {
     "run": _run,
     "check-config": _check_config,
@@ -340,7 +350,8 @@ _COMMANDS: Final[Mapping[str, Callable[[Context], int]]] = {
     "grants": _grants,
     "simulate": _simulate,
     "policy": _policy,
+    "grid": _grid,
     # Allowing and denying are `approvals allow` and `approvals deny` here.
     **{words.name: _control for words in COMMAND_WORDS if words.name not in {"allow", "deny"}},
 }
-_LOCAL: Final = frozenset({"run", "check-config", "simulate", "policy"})
+_LOCAL: Final = frozenset({"run", "check-config", "simulate", "policy", "grid"})

@@ -108,6 +108,14 @@ class _Parser(argparse.ArgumentParser):
         """
         raise UsageProblem(f"{message}; see: {self.prog} --help")
 
+    def parse_known_args(  # type: ignore[override]  # the namespace is always the plain one here
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Read arguments; those of a command that has a grammar of its own are taken as they are."""
+        if self.get_default("rest") is None:
+            return super().parse_known_args(args, namespace)
+        return argparse.Namespace(command=self.get_default("command"), rest=tuple(args or ())), []
+
 
 def build_parser(version: str) -> argparse.ArgumentParser:
     """Return the whole grammar."""
@@ -137,6 +145,7 @@ def build_parser(version: str) -> argparse.ArgumentParser:
     _add_grants(commands)
     _add_simulate(commands)
     _add_policy(commands)
+    _add_grid(commands)
     return top
 
 
@@ -385,3 +394,14 @@ def _add_policy(commands: _Commands[_Parser]) -> None:
         "preset", nargs="?", metavar="PRESET", help="observer, greeter, guide, shopkeeper, builder, or base"
     )
     _add_json(parser, "the preset with everything it stands on")
+
+
+def _add_grid(commands: _Commands[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "grid",
+        "serve a simulated grid on this machine, as a real one would be served",
+        ("grid --scenario two-regions --port 9000", "grid --fault datagram_lost=0.05", "grid --help"),
+        more="Viewers and bots log in to it; it has a grammar and a help of its own.",
+    )
+    parser.set_defaults(rest=())

@@ -43,7 +43,7 @@ from gridagent.fronts.control.archive import Archive
 from gridagent.fronts.control.words import PROTOCOL_VERSION
 from gridagent.limits import CONFIG_FILE_MAX_BYTES
 from gridagent.observability import Log, Redactor
-from gridagent.observations import LinkState
+from gridagent.observations import AgentState, LinkState
 from gridagent.runtime.ports import Blocking, Ports
 from gridagent.runtime.system import system_ports
 from gridagent.service import AuditTrail
@@ -163,6 +163,13 @@ def run_command(
         return trio.run(run.main, clock=process.clock)
 
 
+def _is_stuck(handle: SessionHandle) -> bool:
+    """Tell whether an avatar is not in the world and will not come back by itself."""
+    status = handle.status()
+    over = status.agent in {AgentState.STOPPED, AgentState.FAILED}
+    return over or status.link is LinkState.AUTHENTICATION_BLOCKED
+
+
 class _Run:
     """One run, from its first task to its exit code."""
 
@@ -246,6 +253,7 @@ class _Run:
                 leave = partial(self._finish, Ending.QUIT)
                 tasks.start_soon(Keyboard(Input(self._streams.stdin), handles, view=view, leave=leave).run)
             tasks.start_soon(self._when_stopped, running)
+            tasks.start_soon(self._when_blocked, handles)
             tasks.start_soon(self._when_unread)
             with trio.CancelScope() as time_left:
                 if ends_at is not None:
@@ -321,6 +329,14 @@ class _Run:
     async def _when_stopped(self, running: Running) -> None:
         await running.service.wait_stopped()
         self._finish(Ending.STOPPED)
+
+    async def _when_blocked(self, handles: Sequence[SessionHandle]) -> None:
+        """End once no avatar may log in any more: nobody tries again before an operator did something (Spec: SUP-6)."""
+        while left := [handle for handle in handles if not _is_stuck(handle)]:
+            await left[0].wait_link(LinkState.AUTHENTICATION_BLOCKED)
+            await trio.lowlevel.checkpoint()
+        if any(handle.status().link is LinkState.AUTHENTICATION_BLOCKED for handle in handles):
+            self._finish(Ending.BLOCKED)
 
     async def _when_unread(self) -> None:
         await self._out.closed.wait()

@@ -38,8 +38,9 @@ __all__ = ("accounts_of", "main", "read_faults")
 
 DEFAULT_SCENARIO: Final = "two-regions"
 DEFAULT_PORT: Final = 9_000
-_FAILED: Final = 1
+_FAILED: Final = 3
 _USAGE: Final = 2
+"""As `gridagent.cli.exit_codes` has them: an address that cannot be had, and a wrong command line."""
 _EPILOG: Final = """examples:
   gridagent grid                                   serve the scenario two-regions on port 9000
   gridagent grid --scenario plaza --port 9100      another world, on another port

@@ -10,6 +10,8 @@ OVER_SOFT: dict[str, str] = {
     # path → why it is one thing; a module that shrank leaves the list
     "gridagent/actions.py": "one catalogue: every verb with what follows from it",
     "gridagent/cli/compose.py": "the composition root: who builds whom, on one page",
+    "gridagent/cli/parser.py": "one grammar: every command with its help and examples",
+    "gridagent/cli/run.py": "one run: the order of starting and stopping, and every reason to end",
     "gridagent/cli/wording.py": "one vocabulary: the sentence for each observation",
     "gridagent/events.py": "one catalogue: everything a grid can tell",
     "gridagent/fronts/control/server.py": "one protocol: a connection from its first frame to its last",
@@ -19,6 +21,7 @@ OVER_SOFT: dict[str, str] = {
     "gridagent/runtime/supervisor.py": "one actor: starting, restarting, stopping and escalating share its records",
     "gridagent/session/actor.py": "the one shell that performs every effect of an avatar",
     "gridagent/session/core.py": "one decision maker over one avatar's state",
+    "live_grid/backend/backend.py": "one connection: the whole port and the tasks behind it",
     "live_grid/simulator/core.py": "one decision maker: datagrams, requests and time meet here",
     "gridagent/policy/gateway.py": "one class: every way in and out of the only mint",
 }

@@ -15,6 +15,7 @@ from gridagent.cli.parser import build_parser
 from gridagent.cli.vocabulary import UsageProblem
 from gridagent.errors import ConfigError, ConfigProblem, InternalError, OperatorError
 from gridagent.fronts.control import Endpoint, EndpointRefused, NotRunning, RuntimeDirectory
+from tests.gridagent.cli.installed import write_entry_points
 
 PROBLEM = ConfigProblem(path="$.a", what="is wrong", shape="", mend="mend it")
 
@@ -164,3 +165,25 @@ def test_standard_streams_are_the_default(capsys) -> None:
     captured = capsys.readouterr()
     assert "observer" in captured.out
     assert captured.err.startswith("gridagent: ")
+
+
+def test_the_grid_is_served_by_what_is_installed(gridagent, tmp_path, monkeypatch, capsys) -> None:
+    """The rest of the line is its own, and so are its help and its exit codes. Spec: OPS-1, OPS-5."""
+    monkeypatch.syspath_prepend(str(write_entry_points(tmp_path)))
+    assert gridagent("grid", "--help").code == 0
+    assert "usage: gridagent grid" in capsys.readouterr().out
+    assert gridagent("grid", "--scenario", "atlantis").code == 2
+    assert "no scenario named 'atlantis'" in capsys.readouterr().err
+    assert gridagent("grid", "--port", "many").code == 2
+
+
+def test_a_command_that_is_not_installed_says_how_to_install_it(gridagent, tmp_path, monkeypatch) -> None:
+    """One sentence. Spec: OPS-1, LIV-14."""
+    offered = {"grid": "a_package_nobody_has:main"}
+    monkeypatch.syspath_prepend(str(write_entry_points(tmp_path, gridagent_commands=offered)))
+    done = gridagent("grid")
+    assert done.code == 3
+    assert done.err == (
+        "gridagent: 'grid' needs the package a_package_nobody_has, which is not installed; "
+        "run: pip install 'gridagent[live]'\n"
+    )

@@ -226,9 +226,11 @@ def test_a_blocked_avatar_has_its_own_exit_code(gridagent, monkeypatch) -> None:
     original = run_module.open_running
     monkeypatch.setattr(run_module, "open_running", lambda *given, **named: original(*given, **named, faults=faults))
     gridagent.environ["GRIDAGENT_SESSION__ON_BACKEND_FAILURE"] = "reconnect"
-    done = gridagent("run", "--for", "30s")
+    done = gridagent("run", "--for", "1h")
     assert done.code == ExitCode.AUTHENTICATION_BLOCKED
     assert "authentication-blocked" in done.out
+    # Nobody is left who may log in, so the hour is not waited for.
+    assert log_of(gridagent.room)[-1]["why"] == "blocked"
 
 
 def test_nobody_reading_the_output_ends_it_in_order(gridagent) -> None:

@@ -121,9 +121,9 @@ def test_what_cannot_be_served_is_a_usage_error(
 
 def test_an_address_that_cannot_be_had_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
     """Not loopback, or no room for the regions. Spec: OPS-1, LIV-15."""
-    assert main(["--host", "192.0.2.1"]) == 1
+    assert main(["--host", "192.0.2.1"]) == 3
     assert "this machine only" in capsys.readouterr().err
-    assert main(["--port", "65535"]) == 1
+    assert main(["--port", "65535"]) == 3
     assert "leaves no room" in capsys.readouterr().err
 
 
