@@ -1,0 +1,23 @@
+"""One turn: from what was said, over the model and its calls, to what is answered; nothing here performs anything."""
+
+from gridagent.turn.brief import AskModel as AskModel
+from gridagent.turn.brief import Brief as Brief
+from gridagent.turn.brief import GiveUp as GiveUp
+from gridagent.turn.brief import Perform as Perform
+from gridagent.turn.brief import Recalled as Recalled
+from gridagent.turn.brief import StopReason as StopReason
+from gridagent.turn.brief import TurnEffect as TurnEffect
+from gridagent.turn.brief import TurnLimits as TurnLimits
+from gridagent.turn.brief import TurnResult as TurnResult
+
+__all__ = (
+    "AskModel",
+    "Brief",
+    "GiveUp",
+    "Perform",
+    "Recalled",
+    "StopReason",
+    "TurnEffect",
+    "TurnLimits",
+    "TurnResult",
+)
