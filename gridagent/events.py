@@ -426,6 +426,8 @@ class GiftAnswered(_Event, frozen=True, kw_only=True, tag="gift_answered"):
     item_id: ItemId
     to: AvatarId
     accepted: bool
+    reference: Label = ""
+    """Nonce of the gift, where the grid tells which one was answered."""
 
 
 class BalanceChanged(_Event, frozen=True, kw_only=True, tag="balance_changed"):

@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
+import msgspec
+
 from gridagent.actions import Action, Outcome
 from gridagent.events import AvatarView, GridEvent, ObjectView
 from gridagent.ids import EffectKey, Generation
+from gridagent.limits import Label
 from gridagent.policy.authorized import AuthorizedAction
 
-__all__ = ("BackendFactory", "EventSink", "GridBackend", "Redeem", "RedeemedAction", "WorldMutator")
+__all__ = ("BackendFactory", "EventSink", "GridBackend", "Redeem", "RedeemedAction", "Traces", "WorldMutator")
 
 
 class RedeemedAction(Protocol):
@@ -35,6 +38,17 @@ class RedeemedAction(Protocol):
 
 Redeem: TypeAlias = Callable[[AuthorizedAction], RedeemedAction]
 """Synchronous and one-shot: pops the record from the ledger or raises `AuthorityRefused`."""
+
+
+class Traces(msgspec.Struct, frozen=True, kw_only=True):
+    """What a grid still shows of one deed of ours, asked for by its nonce."""
+
+    told: tuple[GridEvent, ...] = ()
+    """What was told of it, told again, at most 16: payments (`BalanceChanged`), items (`InventoryChanged`) and objects
+    (`ObjectSeen`) that bear the nonce. Only what nobody else can mark: our debits, what we made, what is ours."""
+    money_whole: bool = False
+    """The payments come from a record of the grid's own that misses none of ours and keeps their nonces: what is not
+    among them was not paid."""
 
 
 class EventSink(Protocol):
@@ -101,6 +115,10 @@ class GridBackend(WorldMutator, Protocol):
 
     def objects(self) -> Sequence[ObjectView]:
         """Return what is near now, nearest first; at most 256. Reading causes nothing."""
+        ...
+
+    def traces(self, reference: Label) -> Traces:
+        """Return what the grid still shows of a deed of ours, now; nothing where it keeps no record. Causes nothing."""
         ...
 
 

@@ -268,8 +268,10 @@ def _unfriended(action: asked.EndFriendship, reference: Label, event: GridEvent,
 
 
 def _given(action: asked.GiveItem, reference: Label, event: GridEvent, context: EvidenceContext) -> Verdict:
-    del reference, context
+    del context
     if not isinstance(event, GiftAnswered) or (event.item_id, event.to) != (action.item_id, action.to):
+        return None
+    if _same_reference(event.reference, reference) is False:
         return None
     return _confirmed(action, event) if event.accepted else Refused(reason="declined")
 

@@ -24,8 +24,9 @@ from gridagent.events import (
     ObjectView,
     TransportUp,
 )
-from gridagent.grid.base import EventSink, Redeem
+from gridagent.grid.base import EventSink, Redeem, Traces
 from gridagent.ids import AvatarId, EffectKey, Generation
+from gridagent.limits import Label
 from gridagent.policy import AuthorizedAction
 
 __all__ = ("PUPPET_ID", "Puppet", "PuppetBackend", "ready_event")
@@ -129,6 +130,10 @@ class PuppetBackend:
         """Show what the test put there."""
         return self._puppet.things
 
+    def traces(self, reference: Label) -> Traces:
+        """Show what the test says is left of a deed."""
+        return self._puppet.left.get(reference, Traces(money_whole=self._puppet.money_whole))
+
 
 class Puppet:
     """Makes puppet backends; implements `gridagent.grid.BackendFactory`."""
@@ -147,6 +152,10 @@ class Puppet:
         """How actions end."""
         self.near: Sequence[AvatarView] = ()
         self.things: Sequence[ObjectView] = ()
+        self.left: dict[Label, Traces] = {}  # as many as the test puts there
+        """What is left of each deed, by its nonce."""
+        self.money_whole = False
+        """Whether a payment that left nothing was not made."""
 
     def __call__(self, *, generation: Generation, redeem: Redeem) -> PuppetBackend:
         """Make the backend of one generation."""

@@ -30,8 +30,9 @@ from gridagent.events import (
     PartDegraded,
     PartRecovered,
 )
-from gridagent.grid.base import BackendFactory, EventSink, GridBackend, Redeem, RedeemedAction
+from gridagent.grid.base import BackendFactory, EventSink, GridBackend, Redeem, RedeemedAction, Traces
 from gridagent.ids import Generation
+from gridagent.limits import Label
 from gridagent.policy import AuthorizedAction
 from gridagent.simulation.account import Account
 
@@ -311,3 +312,7 @@ class HostileBackend:
     def objects(self) -> Sequence[ObjectView]:
         """Return what is near."""
         return self._inner.objects()
+
+    def traces(self, reference: Label) -> Traces:
+        """Return what is left of a deed."""
+        return self._inner.traces(reference)

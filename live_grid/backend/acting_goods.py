@@ -35,7 +35,7 @@ __all__ = (
 _MAY_TRANSFER: Final = 0x2000
 
 
-def give(stage: Stage, action: asked.GiveItem, _: Label) -> Label | None:
+def give(stage: Stage, action: asked.GiveItem, reference: Label) -> Label | None:
     """Give an item to somebody."""
     item = stage.world.inventory.items.get(raw(action.item_id))
     if item is None:
@@ -53,7 +53,7 @@ def give(stage: Stage, action: asked.GiveItem, _: Label) -> Label | None:
             number=number,
         )
     )
-    stage.pending.give(number, action.item_id, action.to)
+    stage.pending.give(number, action.item_id, action.to, reference)
     return None
 
 

@@ -28,7 +28,7 @@ from gridagent.events import (
     PartRecovered,
     TransportUp,
 )
-from gridagent.grid.base import EventSink, Redeem
+from gridagent.grid.base import EventSink, Redeem, Traces
 from gridagent.grid.evidence import EvidenceContext
 from gridagent.grid.simulated.buffer import EventBuffer
 from gridagent.ids import AvatarId
@@ -216,6 +216,10 @@ class LiveBackend:
         views = (view for thing in world.here.objects.values() if (view := object_view(world, thing)) is not None)
         here = position_of(world.position)
         return heapq.nsmallest(VIEWS_MAX, views, key=lambda view: view.position.distance_to(here))
+
+    def traces(self, reference: Label) -> Traces:  # noqa: ARG002 - a protocol's shape
+        """Return nothing: grids show what an account did on a web page, if at all."""
+        return Traces()
 
     def health(self) -> Health | None:
         """Take the connection's figures, once there is one (Spec: LIV-12)."""

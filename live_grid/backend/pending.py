@@ -101,8 +101,8 @@ class Pending:
         """What we said, as it will come back, and the reference of the deed."""
         self.payment: Payment | None = None
         """There is one in flight at most (Spec: EFX-5)."""
-        self.gifts: dict[bytes, tuple[str, str]] = {}
-        """Transaction → item and receiver."""
+        self.gifts: dict[bytes, tuple[str, str, Label]] = {}
+        """Transaction → item, receiver and the reference of the deed."""
         self.built: deque[Built] = deque(maxlen=BUILT_MAX)
         self.making: dict[int, Making] = {}
         """Callback number → what comes under it."""
@@ -150,11 +150,11 @@ class Pending:
             return paid
         return None
 
-    def give(self, transaction_id: bytes, item_id: str, to: str) -> None:
+    def give(self, transaction_id: bytes, item_id: str, to: str, reference: Label) -> None:
         """Remember a gift until it is answered."""
         if len(self.gifts) >= GIFTS_MAX:
             del self.gifts[next(iter(self.gifts))]
-        self.gifts[transaction_id] = item_id, to
+        self.gifts[transaction_id] = item_id, to, reference
 
     def make(self, making: Making) -> int:
         """Remember an item in the making; return the number it comes under."""

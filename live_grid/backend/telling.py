@@ -336,8 +336,10 @@ class Teller:
         if given is None or given[1] != text_id(event.avatar_id):
             return ()
         del self._pending.gifts[event.transaction_id]
-        item_id, to = given
-        return (told.GiftAnswered(item_id=ItemId(item_id), to=AvatarId(to), accepted=event.accepted),)
+        item_id, to, reference = given
+        return (
+            told.GiftAnswered(item_id=ItemId(item_id), to=AvatarId(to), accepted=event.accepted, reference=reference),
+        )
 
     # --- money and inventory -------------------------------------------------------------------
     def _balance(self, event: world_events.BalanceKnown) -> Told:

@@ -17,7 +17,7 @@ import trio
 from gridagent.actions import Action, InDoubt, Outcome, Position, Refused
 from gridagent.errors import BackendError, LocalProtocolError, ResourceClosed
 from gridagent.events import AvatarView, DisconnectCause, GridEvent, ObjectView
-from gridagent.grid.base import EventSink, Redeem
+from gridagent.grid.base import EventSink, Redeem, Traces
 from gridagent.grid.evidence import EvidenceContext, judge
 from gridagent.grid.simulated.buffer import EventBuffer
 from gridagent.grid.simulated.faults import FaultKind
@@ -155,6 +155,10 @@ class SimulatedBackend:
     def objects(self) -> Sequence[ObjectView]:
         """Return what is near now, nearest first; nothing before the login and after the end."""
         return self._grid.world.objects_near(self._avatar_id) if self._is_live() else ()
+
+    def traces(self, reference: Label) -> Traces:
+        """Return what the grid still shows of a deed; nothing before the login and after the end."""
+        return self._grid.world.traces(self._avatar_id, reference) if self._is_live() else Traces()
 
     # --- called by the link, synchronously -------------------------------------------------------
 

@@ -42,6 +42,7 @@ def put_item(
         text=text,
         may_copy=may_copy,
         may_transfer=may_transfer,
+        made_by=reference,
     )
     avatar.inventory[item.item_id] = item
     state.tell(avatar, InventoryChanged(item=item.view(), reference=state.carried(reference)))

@@ -42,6 +42,7 @@ def rez_object(state: State, avatar: Avatar, body: Body, action: RezObject, refe
         if not item.may_copy:
             drop_item(state, avatar, item)
     placed = place(state, region, avatar.avatar_id, position, thing)
+    placed.mark = reference
     state.tell(avatar, ObjectSeen(object=placed.view(state.carried(reference))))
     state.tell_others(region, avatar, ObjectSeen(object=placed.view()))
 
@@ -104,6 +105,7 @@ def edit_object(state: State, avatar: Avatar, body: Body, action: EditObject, re
         name=thing.name if action.name is None else action.name,
         description=thing.description if action.description is None else action.description,
     )
+    edited.mark = reference
     state.tell(avatar, ObjectSeen(object=edited.view(state.carried(reference))))
     state.tell_others(body.region, avatar, ObjectSeen(object=edited.view()))
 

@@ -45,7 +45,7 @@ def give_item(state: State, avatar: Avatar, body: Body, action: GiveItem, refere
         state.refuse(avatar, reference, Refusal.OFFERS_FULL)
     else:
         offer = state.offers.gift(
-            receiver.avatar_id, avatar.avatar_id, avatar.speaker(), item.item_id, item.name, item.kind
+            receiver.avatar_id, avatar.avatar_id, avatar.speaker(), item.item_id, item.name, item.kind, reference
         )
         state.tell(receiver, offer.shown)
 
@@ -98,7 +98,10 @@ def _answer_gift(state: State, avatar: Avatar, offer: Gift, reference: Label, *,
             item_id=moved,
         )
     _tell_closed(state, avatar, offer, accept=accept)
-    state.tell(giver, GiftAnswered(item_id=offer.item_id, to=avatar.avatar_id, accepted=accept))
+    answered = GiftAnswered(
+        item_id=offer.item_id, to=avatar.avatar_id, accepted=accept, reference=state.carried(offer.reference)
+    )
+    state.tell(giver, answered)
 
 
 def _tell_closed(state: State, avatar: Avatar, offer: Gift | ObjectGift, *, accept: bool) -> None:

@@ -40,6 +40,8 @@ class Item:
     may_transfer: bool = True
     text: LongText = ""
     """Content of a notecard; place of a landmark."""
+    made_by: Label = ""
+    """Nonce of the deed of its holder that made it; a gift has none."""
 
     def view(self) -> ItemView:
         """Return the item as its owner sees it."""

@@ -10,6 +10,7 @@ from gridagent.actions import PayAvatar, PayObject
 from gridagent.events import BalanceChanged
 from gridagent.grid.simulated.avatars import Avatar, Body
 from gridagent.grid.simulated.belongings import has_room, put_item
+from gridagent.grid.simulated.book import Movement
 from gridagent.grid.simulated.characters import ObjectPaid
 from gridagent.grid.simulated.items import OBJECT_KIND
 from gridagent.grid.simulated.objects import GridObject
@@ -73,6 +74,14 @@ def charge(state: State, avatar: Avatar, amount: int, description: str, referenc
     if amount > 0:
         avatar.balance -= amount
         state.treasury += amount
+        paid = Movement(
+            payer=avatar.avatar_id,
+            counterpart=NIL_UUID,
+            amount=amount,
+            description=description,
+            reference=reference,
+        )
+        state.book.enter(paid)
         _tell(state, avatar, -amount, NIL_UUID, description, reference)
     return True
 
@@ -82,6 +91,15 @@ def _move(
 ) -> None:
     payer.balance -= amount
     payee.balance += amount
+    paid = Movement(
+        payer=payer.avatar_id,
+        payee=payee.avatar_id,
+        counterpart=counterpart_id,
+        amount=amount,
+        description=description,
+        reference=reference,
+    )
+    state.book.enter(paid)
     _tell(state, payer, -amount, counterpart_id, description, reference)
     _tell(state, payee, amount, payer.avatar_id, description, "")
 

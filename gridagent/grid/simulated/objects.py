@@ -51,6 +51,8 @@ class GridObject:
     position: Position
     thing: Thing
     sitter: AvatarId | None = None
+    mark: Label = ""
+    """Nonce of the deed of its owner that made it, or changed it last."""
     script: OnObjectEvent | None = None
     """Told what the object perceives; None for a thing without a script."""
 

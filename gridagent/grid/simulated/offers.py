@@ -23,6 +23,7 @@ from gridagent.events import (
 )
 from gridagent.grid.simulated.avatars import Place
 from gridagent.ids import AvatarId, ItemId, ObjectId, OfferId
+from gridagent.limits import Label
 
 __all__ = (
     "OFFERS_MAX",
@@ -70,6 +71,8 @@ class Gift(_Offer):
 
     sender: AvatarId
     item_id: ItemId
+    reference: Label = ""
+    """Nonce of the deed that offered it."""
 
 
 @attrs.frozen(eq=False, kw_only=True)
@@ -158,11 +161,21 @@ class Offers:
         shown = TeleportOffered(offer_id=offer_id, source=source, message=message)
         return self._keep(Lure(offer_id=offer_id, to=to, shown=shown, sender=sender, place=place))
 
-    def gift(self, to: AvatarId, sender: AvatarId, source: Speaker, item_id: ItemId, name: str, kind: str) -> Offer:
+    def gift(
+        self,
+        to: AvatarId,
+        sender: AvatarId,
+        source: Speaker,
+        item_id: ItemId,
+        name: str,
+        kind: str,
+        reference: Label = "",
+    ) -> Offer:
         """Open an offer of somebody's item."""
         offer_id = OfferId(self._ids())
         shown = InventoryOffered(offer_id=offer_id, source=source, name=name, kind=kind)
-        return self._keep(Gift(offer_id=offer_id, to=to, shown=shown, sender=sender, item_id=item_id))
+        gift = Gift(offer_id=offer_id, to=to, shown=shown, sender=sender, item_id=item_id, reference=reference)
+        return self._keep(gift)
 
     def object_gift(self, to: AvatarId, object_id: ObjectId, source: Speaker, name: str, kind: str) -> Offer:
         """Open an offer of an object's item."""

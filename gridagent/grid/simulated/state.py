@@ -28,6 +28,7 @@ from gridagent.events import (
     TeleportFailed,
 )
 from gridagent.grid.simulated.avatars import Avatar, Body
+from gridagent.grid.simulated.book import Book
 from gridagent.grid.simulated.objects import GridObject
 from gridagent.grid.simulated.offers import Offer, Offers
 from gridagent.grid.simulated.refusals import Refusal
@@ -58,6 +59,8 @@ class WorldSettings(Bounded, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Shortest and longest teleport, in seconds."""
     carries_references: bool = True
     """Whether echoes, payments, new items and new objects carry the action's nonce; many grids cannot."""
+    keeps_history: bool = True
+    """Whether an avatar can look up what it paid, made and changed; most grids show that on a web page only."""
 
 
 class State:
@@ -68,6 +71,7 @@ class State:
         "_utterances",
         "atlas",
         "avatars",
+        "book",
         "ids",
         "now",
         "objects",
@@ -90,6 +94,7 @@ class State:
         self.timers = Timers()
         self.offers = Offers(ids)
         self.sessions = SessionLog()
+        self.book = Book()
         self.treasury = 0
         """L$ paid to the grid itself, so that money is never lost or made."""
         self._base = rng.getrandbits(64)

@@ -11,14 +11,16 @@ The first call that names a ``now`` sets the world's beginning; characters annou
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from gridagent.actions import Action, Position, StopMoving
 from gridagent.errors import LimitExceeded, OperatorError
 from gridagent.events import AvatarView, DisconnectCause, ItemView, ObjectView
+from gridagent.grid.base import Traces
 from gridagent.grid.simulated import founding, incidents, presence, social
 from gridagent.grid.simulated.avatars import Account, Avatar
 from gridagent.grid.simulated.belongings import has_room, put_item
+from gridagent.grid.simulated.book import Movement, OnMovement
 from gridagent.grid.simulated.characters import Character
 from gridagent.grid.simulated.crossing import cross
 from gridagent.grid.simulated.hosting import Hosting
@@ -28,6 +30,7 @@ from gridagent.grid.simulated.region import Region
 from gridagent.grid.simulated.sessions import OnEnd, OnEvent, Session, SessionLog
 from gridagent.grid.simulated.state import State, WorldSettings
 from gridagent.grid.simulated.surroundings import avatars_near, objects_near
+from gridagent.grid.simulated.traces import recall_movements, traces_of
 from gridagent.grid.simulated.verbs import do
 from gridagent.ids import NIL_UUID, AvatarId, ItemId, ObjectId
 from gridagent.limits import Label
@@ -319,6 +322,18 @@ class World:
     def treasury(self) -> int:
         """L$ that were paid to the grid itself."""
         return self._state.treasury
+
+    def keep_book(self, on_movement: OnMovement) -> None:
+        """Tell of every payment from now on, before anybody in the world is told."""
+        self._state.book.on_movement = on_movement
+
+    def recall_book(self, movements: Iterable[Movement], *, whole: bool) -> None:
+        """Take over who paid whom in an earlier world; see `gridagent.grid.simulated.traces.recall_movements`."""
+        recall_movements(self._state, movements, whole=whole)
+
+    def traces(self, avatar_id: AvatarId, reference: Label) -> Traces:
+        """Return what somebody can still look up of one of their deeds."""
+        return traces_of(self._state, self._state.avatar(avatar_id), reference)
 
     @property
     def dropped_requests(self) -> int:

@@ -34,7 +34,7 @@ def test_gifts_are_given_by_who_may(hands: Hands) -> None:
     assert hands.perform(give) == []
     (message,) = hands.sent()
     assert isinstance(message, ImprovedInstantMessage)
-    assert hands.pending.gifts == {message.message_block.id: (text(ITEM), text(BEN))}
+    assert hands.pending.gifts == {message.message_block.id: (text(ITEM), text(BEN), "r1")}
 
 
 @pytest.mark.parametrize("accept", [True, False])

@@ -77,7 +77,7 @@ def test_everything_that_waits_is_bounded() -> None:
     assert pending.delivered(0) == ()
     assert pending.delivered(1) == (Delivered(reference="1"),)
     for number in range(GIFTS_MAX + 1):
-        pending.give(number.to_bytes(16, "big"), "item", "to")
+        pending.give(number.to_bytes(16, "big"), "item", "to", "ref")
     assert len(pending.gifts) == GIFTS_MAX
     numbers = [pending.make(Making(reference="r", text=None)) for _ in range(MAKING_MAX + 1)]
     assert numbers[0] == 1

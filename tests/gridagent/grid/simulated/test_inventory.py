@@ -33,7 +33,7 @@ def test_an_accepted_gift_is_copied_or_moved(world: World, ada: Witness, ben: Wi
     assert (got.name, got.text, got.may_copy) == ("Poem", "Roses", may_copy)
     assert [item.item_id for item in world.inventory(ada.avatar_id)] == ([item_id] if may_copy else [])
     assert (got.item_id == item_id) is not may_copy
-    assert ada.saw(GiftAnswered) == [GiftAnswered(item_id=item_id, to=ben.avatar_id, accepted=True)]
+    assert ada.saw(GiftAnswered) == [GiftAnswered(item_id=item_id, to=ben.avatar_id, accepted=True, reference="gift")]
 
 
 def test_a_declined_gift_stays_where_it_is(world: World, ada: Witness, ben: Witness) -> None:
