@@ -19,7 +19,6 @@ from gridagent.actions import (
     AnswerTeleportOffer,
     Emote,
     FollowAvatar,
-    Outcome,
     PayAvatar,
     Say,
     SendIm,
@@ -44,7 +43,7 @@ from gridagent.events import (
 )
 from gridagent.ids import AvatarId, is_canonical_uuid
 from gridagent.limits import LINDEN_PER_PAYMENT_MAX, clip, clip_bytes
-from gridagent.mind import Attention, Proposal, Surroundings, Thought
+from gridagent.mind import Attention, Moment, Proposal, QuietMind, Surroundings, Thought
 from gridagent.presence.address import is_named, words_of
 
 __all__ = ("ReflexMind",)
@@ -139,7 +138,7 @@ def _shown(name: str) -> str:
     return clip("".join(c for c in name if unicodedata.category(c)[0] != "C"), _SHOWN_NAME_MAX) or "you"
 
 
-class ReflexMind:
+class ReflexMind(QuietMind):
     """Answers by rules; implements `gridagent.mind.Mind`.
 
     Args:
@@ -156,7 +155,7 @@ class ReflexMind:
         self._authorised = authorised
         self._last: OrderedDict[str, tuple[tuple[str, ...], int]] = OrderedDict()  # at most _PEERS_MAX
 
-    def hear(self, event: GridEvent, around: Surroundings) -> Sequence[Thought]:
+    def hear(self, event: GridEvent, around: Surroundings, now: Moment) -> Sequence[Thought]:  # noqa: ARG002 - rules have no time
         """Answer one event."""
         match event:
             case ChatHeard() if event.chat_channel == 0:
@@ -170,12 +169,10 @@ class ReflexMind:
             case _:
                 return ()
 
-    def learn(self, proposal: Proposal, outcome: Outcome) -> None:
-        """Keep nothing: rules do not learn."""
-
-    def forget(self, avatar_id: AvatarId) -> None:
+    def forget(self, avatar_id: AvatarId, now: Moment) -> Sequence[Thought]:  # noqa: ARG002 - the same
         """Drop the last words of an avatar."""
         self._last.pop(avatar_id, None)
+        return ()
 
     # --- words ------------------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ from gridagent.runtime.supervisor import ChildExit, ChildSpec, ExitReason, Super
 from gridagent.service.audit import AuditTrail
 from gridagent.session import Mind, Session, SessionHandle, SessionSettings, SessionStatus
 from gridagent.session.connection import LogError
+from gridagent.session.faculties import Faculties
 from gridagent.session.orders import Reloader
 from gridagent.storage.avatar import AvatarStore
 from gridagent.storage.base import Store
@@ -45,6 +46,8 @@ class AvatarSpec:
     policy: Policy
     mind: Mind
     backend: BackendFactory
+    faculties: Faculties | None = None
+    """What answers the mind's errands; None is nothing."""
     reload: Reloader | None = None
 
 
@@ -186,6 +189,7 @@ def _session(spec: AvatarSpec, ports: Ports, trail: AuditTrail, log_error: LogEr
         gateway=gateway,
         mind=spec.mind,
         backend=spec.backend,
+        faculties=spec.faculties,
         ports=ports,
         log_error=log_error,
         reload=spec.reload,
@@ -216,6 +220,7 @@ def _kept_session(
         gateway=gateway,
         mind=spec.mind,
         backend=spec.backend,
+        faculties=spec.faculties,
         ports=ports,
         log_error=log_error,
         reload=spec.reload,

@@ -33,7 +33,18 @@ from gridagent.runtime.inbox import Inbox
 from gridagent.runtime.ports import Ports
 from gridagent.session.connection import Connection, ConnectionEnd, FromGrid, GenerationSink, LogError
 from gridagent.session.core import SessionCore
-from gridagent.session.effects import CancelWork, Effect, Finish, Halt, OpenConnection, Perform
+from gridagent.session.effects import (
+    CancelErrand,
+    CancelWork,
+    Effect,
+    Finish,
+    Halt,
+    OpenConnection,
+    Perform,
+    RunErrand,
+)
+from gridagent.session.errands import ErrandEnd, Errands
+from gridagent.session.faculties import Faculties, NoFaculties
 from gridagent.session.keeping import Keeper, NoKeeper
 from gridagent.session.orders import Reloader, carry_out
 from gridagent.session.settings import SessionSettings
@@ -100,7 +111,7 @@ class StorageNews(msgspec.Struct, frozen=True):
     """Safe mode began or ended; the newest word stands in the session."""
 
 
-Mail: TypeAlias = ControlMail | ActionEnd | ConnectionEnd | OwnerGone | StorageNews | FromGrid
+Mail: TypeAlias = ControlMail | ActionEnd | ErrandEnd | ConnectionEnd | OwnerGone | StorageNews | FromGrid
 
 _OVER: Final = ControlReply(accepted=False, code="stopped", message="the avatar has stopped; start it again first")
 
@@ -112,6 +123,7 @@ class Session:
         settings: bounds and habits.
         gateway: decides on actions; this session's own.
         mind: proposes actions.
+        faculties: answer the mind's errands; None can answer nothing.
         backend: makes one backend a generation.
         ports: clock and randomness.
         reload: reads a new configuration; None when there is no file.
@@ -129,6 +141,7 @@ class Session:
         backend: BackendFactory,
         ports: Ports,
         log_error: LogError,
+        faculties: Faculties | None = None,
         reload: Reloader | None = None,
         keeper: Keeper | None = None,
         recovered: Sequence[Ended] = (),
@@ -151,15 +164,22 @@ class Session:
             observe=self._observe,
         )
         self._inbox: Inbox[Mail] = Inbox(f"{settings.key}.inbox")
-        # One place more than there can be results: a worker's and a connection's end never wait.
+        # One place more than there can be results: a worker's, an errand's and a connection's end never wait.
         self._controls: Sender[Mail] = self._inbox.open_lane("controls", settings.controls_max)
-        self._results: Sender[Mail] = self._inbox.open_lane("results", settings.workers_max + 4)
+        self._results: Sender[Mail] = self._inbox.open_lane("results", settings.workers_max + settings.errands_max + 4)
         self._events: Sender[Mail] = self._inbox.open_lane("grid_events", settings.grid_events_max)
         self._connection: Connection | None = None
         self._workers = Workers(
             limit=settings.workers_max,
             name=f"{settings.key}.worker",
             prepare=self._make_durable,
+            report=self._results.send_nowait,
+            log_error=log_error,
+        )
+        self._errands = Errands(
+            limit=settings.errands_max,
+            name=f"{settings.key}.errand",
+            faculties=NoFaculties() if faculties is None else faculties,
             report=self._results.send_nowait,
             log_error=log_error,
         )
@@ -230,6 +250,9 @@ class Session:
             case ActionEnd():
                 self._workers.end_was_read()
                 self._ended(mail)
+            case ErrandEnd():
+                self._errands.end_was_read()
+                self._came_back(mail)
             case ConnectionEnd():
                 self._connection = None
                 core.on_connection_ended(mail.generation, cause=mail.cause, logged_out=mail.logged_out)
@@ -240,14 +263,16 @@ class Session:
                 core.on_storage(self._storage)
 
     def _perform(self, nursery: trio.Nursery) -> None:
-        """Perform what the core wants, and start as many waiting workers as there are places."""
-        while (effects := self.core.take_effects()) or self._workers.startable:
+        """Perform what the core wants, and start as many as wait and have a place."""
+        while (effects := self.core.take_effects()) or self._workers.startable or self._errands.startable:
             for effect in effects:
                 self._perform_one(effect, nursery)
             while self._workers.startable:
                 never_begun = self._workers.start_next(self._connection)
                 if never_begun is not None:
                     self._ended(never_begun)
+            while self._errands.startable:
+                self._came_back(self._errands.start_next(self._connection))
         self._flush()
 
     def _perform_one(self, effect: Effect, nursery: trio.Nursery) -> None:
@@ -259,6 +284,10 @@ class Session:
             case CancelWork():
                 for end in self._workers.cut_off(effect):
                     self._ended(end)
+            case RunErrand():
+                self._came_back(self._errands.put(effect))
+            case CancelErrand(number=number):
+                self._errands.give_up(number)
             case Halt():
                 if self._connection is not None and self.core.link.connected:
                     self._connection.backend.halt()
@@ -267,6 +296,10 @@ class Session:
 
     def _ended(self, end: ActionEnd) -> None:
         self.core.on_action_ended(end.generation, end.effect, end.outcome)
+
+    def _came_back(self, end: ErrandEnd | None) -> None:
+        if end is not None:
+            self.core.host.returned(end.generation, end.number, end.answer)
 
     def _flush(self) -> None:
         if self._out:

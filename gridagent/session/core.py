@@ -36,7 +36,7 @@ from gridagent.events import (
     TransportUp,
 )
 from gridagent.ids import CorrelationId, EffectKey, Generation
-from gridagent.mind import Attention, Mind, Proposal
+from gridagent.mind import Mind, Moment, Proposal
 from gridagent.observations import (
     ActionDecided,
     ActionSettled,
@@ -44,7 +44,6 @@ from gridagent.observations import (
     AgentStateChanged,
     ApprovalClosed,
     ApprovalOpened,
-    AttentionDecided,
     Diagnostic,
     EventSeen,
     GenerationClosed,
@@ -59,6 +58,7 @@ from gridagent.policy.decisions import Ended
 from gridagent.policy.summary import summarise_for_approval
 from gridagent.session.approvers import ApproverTalk, answer_of, without_nonce
 from gridagent.session.effects import CancelWork, Effect, Finish, Perform
+from gridagent.session.hosting import MindHost
 from gridagent.session.lifecycle import AGENT, AgentInput, LinkInput
 from gridagent.session.link import Link
 from gridagent.session.settings import OnBackendFailure, SessionSettings
@@ -100,8 +100,8 @@ class SessionCore:
     ) -> None:
         self.settings = settings
         self.gateway = gateway
-        self.mind = mind
-        self.where = Whereabouts()
+        self.where = Whereabouts(gateway)
+        self.host = MindHost(self, mind)
         self.agent: AgentState = AGENT.initial
         self.last_error = ""
         self.inflight: dict[EffectKey, InFlight] = {}  # bounded by the gateway's open effects
@@ -119,6 +119,7 @@ class SessionCore:
             rng=rng,
             publish=self.publish,
             perform=self.add_effect,
+            fenced=self.host.fence,
         )
 
     # --- what the shell asks ----------------------------------------------------------------------
@@ -135,7 +136,8 @@ class SessionCore:
 
     def timer(self) -> float | None:
         """When `on_timer` wants to be called, in monotonic seconds."""
-        due = [at for at in (self.link.retry_at, self.gateway.next_deadline()) if at is not None]
+        waits = (self.link.retry_at, self.gateway.next_deadline(), self.host.mind.due())
+        due = [at for at in waits if at is not None]
         return min(due, default=None)
 
     def take_effects(self) -> list[Effect]:
@@ -150,6 +152,7 @@ class SessionCore:
     def at(self, now: Instant) -> None:
         """Set the time for the inputs that follow."""
         self._now = now
+        self.host.at(Moment(now.wall, now.monotonic))
 
     @property
     def now(self) -> Instant:
@@ -280,6 +283,7 @@ class SessionCore:
         for ended in self.gateway.expire(self._now):
             if ended.approval_id is not None:
                 self.publish(ApprovalClosed(approval_id=ended.approval_id, how="expired"))
+        self.host.on_time()
 
     # --- events -----------------------------------------------------------------------------------
 
@@ -297,15 +301,8 @@ class SessionCore:
         handler = _HANDLERS.get(type(event))
         if handler is not None:
             handler(self, event)
-        if self.agent is not AgentState.RUNNING:
-            return
-        for thought in self.mind.hear(event, self.where):
-            if isinstance(thought, Attention):
-                self.publish(
-                    AttentionDecided(utterance_id=thought.utterance_id, answers=thought.answers, code=thought.code)
-                )
-            else:
-                self._propose(thought)
+        if self.agent is AgentState.RUNNING:
+            self.host.hear(event)
 
     def end_of_batch(self) -> None:
         """Say how many late events were fenced since the last batch."""
@@ -320,6 +317,7 @@ class SessionCore:
     def _on_ready(self, event: BackendReady) -> None:
         self.where.self_id, self.where.name = event.avatar_id, event.name
         self.where.region, self.where.position = event.region, event.position
+        self.where.profile = event.profile
         self.link.ready(self._now)
         self.step_agent(AgentInput.READY)
 
@@ -345,7 +343,8 @@ class SessionCore:
         self._causes += 1
         return f"control-{self.generation}-{self._causes}"
 
-    def _propose(self, proposal: Proposal) -> None:
+    def propose(self, proposal: Proposal) -> None:
+        """Put what the mind would like to the gateway."""
         # An utterance's id is unique in its connection only, and it is never heard again: a later one with the
         # same id is another cause. Goals and schedules name causes of their own, which come again on purpose.
         heard = proposal.origin in {Origin.PUBLIC_CHAT, Origin.DIRECT_IM}
@@ -395,6 +394,8 @@ class SessionCore:
 
     def _ask(self, request: ActionRequest, proposal: Proposal | None) -> Decision:
         decision = self.gateway.decide(request, self._now, busy=self.busy())
+        if proposal is not None:
+            self.host.decided(proposal, decision)
         self.dispose(decision, request, proposal)
         return decision
 
@@ -406,7 +407,6 @@ class SessionCore:
 
     def dispose(self, decision: Decision, request: ActionRequest, proposal: Proposal | None) -> None:
         """Report a decision, and perform what it authorises."""
-        name = action_name(request.action)
         match decision:
             case Denied(code=code, rule=rule):
                 self._report(request, Verdict.DENIED, rule, code)
@@ -415,7 +415,7 @@ class SessionCore:
                 self.publish(
                     ApprovalOpened(
                         approval_id=decision.approval_id,
-                        action=name,
+                        action=action_name(request.action),
                         summary=decision.summary,
                         principal=request.principal.key[:64],
                         expires_in_s=max(0.0, decision.expires_at - self._now.monotonic),
@@ -445,7 +445,10 @@ class SessionCore:
         action = authorized.action
         live = self.link.fence.current
         if authorized.dry_run or live is None:
-            self._settle(authorized.effect, action, Refused(reason="dry_run"), request.correlation, dry_run=True)
+            never = Refused(reason="dry_run")
+            self._settle(authorized.effect, action, never, request.correlation, dry_run=True)
+            if proposal is not None:
+                self.host.learn(proposal, never)
             return
         if action.spec.preempts:
             for effect, work in self.inflight.items():
@@ -468,7 +471,7 @@ class SessionCore:
             return
         self._settle(effect, work.action, outcome, work.correlation, dry_run=False)
         if work.proposal is not None:
-            self.mind.learn(work.proposal, outcome)
+            self.host.learn(work.proposal, outcome)
 
     def _settle(
         self, effect: EffectKey, action: Action, outcome: Outcome, correlation: CorrelationId, *, dry_run: bool

@@ -10,10 +10,11 @@ from typing import TypeAlias
 import msgspec
 
 from gridagent.ids import EffectKey
+from gridagent.mind import Errand
 from gridagent.policy import Authorized
 from gridagent.runtime.generation import Generation
 
-__all__ = ("CancelWork", "Effect", "Finish", "Halt", "OpenConnection", "Perform")
+__all__ = ("CancelErrand", "CancelWork", "Effect", "Finish", "Halt", "OpenConnection", "Perform", "RunErrand")
 
 
 class OpenConnection(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +37,21 @@ class CancelWork(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class RunErrand(msgspec.Struct, frozen=True, kw_only=True):
+    """Have the mind's errand answered under this generation and report its end once."""
+
+    generation: Generation
+    number: int
+    """Tells errands apart for as long as the session lives."""
+    errand: Errand
+
+
+class CancelErrand(msgspec.Struct, frozen=True, kw_only=True):
+    """Give one errand up."""
+
+    number: int
+
+
 class Halt(msgspec.Struct, frozen=True, kw_only=True):
     """Cease everything that the backend goes on doing by itself."""
 
@@ -44,4 +60,4 @@ class Finish(msgspec.Struct, frozen=True, kw_only=True):
     """The agent is over; end the coordinator."""
 
 
-Effect: TypeAlias = OpenConnection | Perform | CancelWork | Halt | Finish
+Effect: TypeAlias = OpenConnection | Perform | CancelWork | RunErrand | CancelErrand | Halt | Finish

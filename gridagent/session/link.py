@@ -39,6 +39,7 @@ class Link:
         rng: seeded stream for the jitter of back-off.
         publish: takes observations.
         perform: takes effects.
+        fenced: called when a generation was ended, before it is cleaned up.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Link:
         rng: Random,
         publish: Callable[[ObservationBody], None],
         perform: Callable[[Effect], None],
+        fenced: Callable[[], None],
     ) -> None:
         delays = settings.delays
         self.state: LinkState = LINK.initial
@@ -71,6 +73,7 @@ class Link:
         self._rng = rng
         self._publish = publish
         self._perform = perform
+        self._fenced = fenced
 
     @property
     def connected(self) -> bool:
@@ -124,6 +127,7 @@ class Link:
         self.backoff.note_down(now.monotonic)
         self.sick.clear()
         self._where.clear()
+        self._fenced()
 
     def cleaned_up(self, number: int, cause: DisconnectCause, now: Instant) -> bool:
         """Take note that a generation is over and nothing of it is left.

@@ -130,6 +130,7 @@ def _force_reconnect(core: SessionCore, _: ForceReconnect) -> ControlReply:
 
 
 def _hold(core: SessionCore, _: Hold) -> ControlReply:
+    core.host.stop_turn()
     core.gateway.hold(core.now)
     core.add_effect(Halt())
     core.publish(HoldChanged(held=True))
@@ -170,6 +171,7 @@ def _decided(core: SessionCore, decision: Decision) -> ControlReply:
 
 
 def _stop_turn(core: SessionCore, _: StopTurn) -> ControlReply:
+    core.host.stop_turn()
     stopped = len(core.inflight)
     for work in tuple(core.inflight.values()):
         core.gateway.cancel_cause(work.cause, core.now)
@@ -179,7 +181,7 @@ def _stop_turn(core: SessionCore, _: StopTurn) -> ControlReply:
 
 
 def _forget(core: SessionCore, control: ForgetAvatar) -> ControlReply:
-    core.mind.forget(control.avatar_id)
+    core.host.forget(control.avatar_id)
     return _ok(core)
 
 

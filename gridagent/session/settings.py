@@ -61,6 +61,8 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Ask the configured approvers over IM when an approval opens (Spec: POL-7); the operator can always answer."""
     workers_max: int = 16
     """Actions in flight at once (Spec: BND-4)."""
+    errands_max: int = 16
+    """Requests to a model and look-ups under way at once (Spec: BND-4)."""
     shutdown_timeout_s: float = 10.0
     """Seconds each of the backend and the coordinator gets to end in order (Spec: SUP-3)."""
     logout_timeout_s: float = 5.0
@@ -79,5 +81,6 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True):
         _checked("observables_max", self.observables_max, 1, OBSERVABLE_QUEUE_MAX)
         _checked("offline_work_max", self.offline_work_max, 0, OFFLINE_WORK_MAX)
         _checked("workers_max", self.workers_max, 1, LLM_REQUESTS_MAX)
+        _checked("errands_max", self.errands_max, 1, LLM_REQUESTS_MAX)
         _checked("shutdown_timeout_s", self.shutdown_timeout_s, 0.1, 300.0)
         _checked("logout_timeout_s", self.logout_timeout_s, 0.1, self.shutdown_timeout_s)

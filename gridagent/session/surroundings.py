@@ -11,9 +11,10 @@ from collections.abc import Sequence
 import msgspec
 
 from gridagent.actions import Position
-from gridagent.events import AvatarView, ObjectView, Posture
+from gridagent.events import AvatarView, GridProfile, ObjectView, Posture
 from gridagent.grid.base import GridBackend
 from gridagent.ids import AvatarId
+from gridagent.policy import Gateway, Policy
 
 __all__ = ("Look", "Whereabouts")
 
@@ -28,11 +29,16 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Whereabouts:
-    """The avatar's own place; implements `gridagent.mind.Surroundings`."""
+    """The avatar's own place; implements `gridagent.mind.Surroundings`.
 
-    __slots__ = ("backend", "balance", "name", "position", "posture", "region", "self_id")
+    Args:
+        gateway: whose policy and kill switch are shown.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_gateway", "backend", "balance", "name", "position", "posture", "profile", "region", "self_id")
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
         self.clear()
 
     def clear(self) -> None:
@@ -44,6 +50,17 @@ class Whereabouts:
         self.position: Position | None = None
         self.posture: Posture | None = None
         self.balance: int | None = None
+        self.profile: GridProfile | None = None
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in force."""
+        return self._gateway.policy
+
+    @property
+    def held(self) -> bool:
+        """Whether the kill switch is on."""
+        return self._gateway.held
 
     def avatars(self) -> Sequence[AvatarView]:
         """Who is near, nearest first; nobody while not connected."""

@@ -40,7 +40,7 @@ from gridagent.controls import (
 )
 from gridagent.errors import ResourceBroken, ResourceClosed
 from gridagent.ids import ApprovalId, AvatarId, GrantId
-from gridagent.mind import Surroundings
+from gridagent.mind import Nearby
 from gridagent.observations import AgentState, LinkState
 from gridagent.service.api import SessionHandle
 from gridagent.simulation.account import Account
@@ -62,7 +62,7 @@ class _Nowhere:
     self_id = None
     position = None
 
-    def __init__(self, near: Surroundings) -> None:
+    def __init__(self, near: Nearby) -> None:
         self.avatars = near.avatars
         self.objects = near.objects
 
@@ -85,7 +85,7 @@ class Operator:
         account: Account,
         rng: Random,
         *,
-        near: Surroundings,
+        near: Nearby,
         policies: Callable[[], bytes],
         known: Sequence[AvatarId],
     ) -> None:

@@ -65,7 +65,7 @@ class Agent:
 
 
 class Near:
-    """What is near an avatar, read from the world itself; implements `gridagent.mind.Surroundings`."""
+    """What is near an avatar, read from the world itself; implements `gridagent.mind.Nearby`."""
 
     __slots__ = ("_avatar_id", "_world")
 

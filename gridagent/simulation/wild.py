@@ -28,7 +28,7 @@ from gridagent.events import (
     TeleportOffered,
 )
 from gridagent.ids import NIL_UUID, AvatarId, ItemId, ObjectId, OfferId
-from gridagent.mind import Mind, Proposal, Surroundings, Thought
+from gridagent.mind import Mind, Moment, Nearby, Proposal, QuietMind, Surroundings, Thought
 from gridagent.simulation.account import Account
 
 __all__ = ("WildMind", "wild_action")
@@ -59,7 +59,7 @@ class _Hand:
 
     __slots__ = ("_around", "_offers", "items", "rng")
 
-    def __init__(self, rng: Random, around: Surroundings, offers: Sequence[str], items: Sequence[str]) -> None:
+    def __init__(self, rng: Random, around: Nearby, offers: Sequence[str], items: Sequence[str]) -> None:
         self.rng = rng
         self._around = around
         self._offers = offers
@@ -142,9 +142,7 @@ _MAKERS: Final[tuple[Make, ...]] = (
 )
 
 
-def wild_action(
-    rng: Random, around: Surroundings, *, offers: Sequence[str] = (), items: Sequence[str] = ()
-) -> Action | None:
+def wild_action(rng: Random, around: Nearby, *, offers: Sequence[str] = (), items: Sequence[str] = ()) -> Action | None:
     """Make any action with any arguments; None when even its constructor refuses them."""
     try:
         return rng.choice(_MAKERS)(_Hand(rng, around, offers, items))
@@ -152,7 +150,7 @@ def wild_action(
         return None
 
 
-class WildMind:
+class WildMind(QuietMind):
     """Implements `gridagent.mind.Mind`.
 
     Args:
@@ -200,9 +198,9 @@ class WildMind:
         self._recent: list[Proposal] = []  # the newest few
         self._numbers = 0
 
-    def hear(self, event: GridEvent, around: Surroundings) -> Sequence[Thought]:
+    def hear(self, event: GridEvent, around: Surroundings, now: Moment) -> Sequence[Thought]:
         """Answer as the honest mind would, and want more."""
-        thoughts = list(self._inner.hear(event, around))
+        thoughts = list(self._inner.hear(event, around, now))
         if isinstance(event, _OFFERS):
             self._offers = [*self._offers[-7:], event.offer_id]
         if self.chance > 0 and self._rng.random() < self.chance:
@@ -219,15 +217,15 @@ class WildMind:
                 )
         return thoughts
 
-    def learn(self, proposal: Proposal, outcome: Outcome) -> None:
+    def learn(self, proposal: Proposal, outcome: Outcome, now: Moment) -> Sequence[Thought]:
         """Let the honest mind learn."""
-        self._inner.learn(proposal, outcome)
+        return self._inner.learn(proposal, outcome, now)
 
-    def forget(self, avatar_id: AvatarId) -> None:
+    def forget(self, avatar_id: AvatarId, now: Moment) -> Sequence[Thought]:
         """Let the honest mind forget."""
-        self._inner.forget(avatar_id)
+        return self._inner.forget(avatar_id, now)
 
-    def _wishes(self, event: GridEvent, around: Surroundings) -> Iterator[Thought]:
+    def _wishes(self, event: GridEvent, around: Nearby) -> Iterator[Thought]:
         rng = self._rng
         for _ in range(rng.choice((1, 1, 2, 4))):
             if self._recent and rng.random() < _AGAIN:

@@ -399,13 +399,9 @@ async def test_cancelling_from_outside_is_the_same_end(stage, autojump_clock):
 async def test_a_fault_of_our_own_is_a_failed_agent_and_still_logs_out(stage, autojump_clock):
     """Spec: SUP-1 — a mind that breaks its word ends the agent as failed, never as a hang or a detached task."""
 
-    class Broken:
-        def hear(self, event, around):
+    class Broken(QuietMind):
+        def hear(self, event, around, now):
             raise RuntimeError("a bug")
-
-        def learn(self, proposal, outcome): ...
-
-        def forget(self, avatar_id): ...
 
     s = stage(mind=Broken())
     with pytest.raises(ExceptionGroup) as caught:
@@ -461,7 +457,7 @@ async def test_a_fault_while_something_is_wanted_performs_nothing_more(stage, au
     """Spec: SUP-1 — an action authorised in the very batch that broke is refused, not begun."""
 
     class Breaks(QuietMind):
-        def hear(self, event, around):
+        def hear(self, event, around, now):
             if event == AlertShown(text="x"):
                 raise ValueError("a bug")
             return ()
@@ -484,12 +480,12 @@ async def test_whoever_shares_a_batch_with_a_fault_is_answered(stage, autojump_c
     """Spec: SUP-8, SUP-1 — every control gets one reply, also when another item of its batch, or itself, breaks."""
 
     class Breaks(QuietMind):
-        def hear(self, event, around):
+        def hear(self, event, around, now):
             if event == AlertShown(text="x"):
                 raise ValueError("a bug")
             return ()
 
-        def forget(self, avatar_id):
+        def forget(self, avatar_id, now):
             raise ValueError("a bug")
 
     s = stage(mind=Breaks())

@@ -12,7 +12,7 @@ from gridagent.config.policy import PolicySection, RolesSection
 from gridagent.controls import Hold
 from gridagent.events import ChatHeard, ImReceived, Speaker, SpeakerKind
 from gridagent.grid.puppet import Puppet
-from gridagent.mind import Proposal
+from gridagent.mind import Proposal, QuietMind
 from gridagent.observations import AgentState, ApprovalClosed, ApprovalOpened, Diagnostic, EventSeen
 from gridagent.policy import Policy
 from gridagent.runtime.deterministic import simulated_ports
@@ -35,13 +35,13 @@ SECTION = {
 }
 
 
-class Payer:
+class Payer(QuietMind):
     """A mind that pays what it is asked for, and remembers what it heard."""
 
     def __init__(self):
         self.heard = []
 
-    def hear(self, event, around):
+    def hear(self, event, around, now):
         self.heard.append(event)
         if not isinstance(event, ChatHeard):
             return ()
@@ -54,12 +54,6 @@ class Payer:
                 target_provenance=Provenance.AUTHORISED_WORDS,
             ),
         )
-
-    def learn(self, proposal, outcome):
-        pass
-
-    def forget(self, avatar_id):
-        pass
 
 
 class Room:

@@ -112,7 +112,7 @@ def bench(stage):
     return build
 
 
-class Talker:
+class Talker(QuietMind):
     """A mind that answers every utterance with fixed thoughts."""
 
     def __init__(self, *thoughts):
@@ -120,16 +120,17 @@ class Talker:
         self.learnt = []
         self.heard = 0
 
-    def hear(self, event, around):
+    def hear(self, event, around, now):
         if not isinstance(event, ChatHeard):
             return ()
         self.heard += 1
         return self.thoughts
 
-    def learn(self, proposal, outcome):
+    def learn(self, proposal, outcome, now):
         self.learnt.append((proposal, outcome))
+        return ()
 
-    def forget(self, avatar_id):
+    def forget(self, avatar_id, now):
         raise AssertionError("nobody asked")
 
 

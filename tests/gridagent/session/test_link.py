@@ -31,10 +31,11 @@ def link(last=0):
     built = Link(
         settings=SessionSettings(key="robin", last_generation=last),
         gateway=gateway,
-        where=Whereabouts(),
+        where=Whereabouts(None),
         rng=Random(1),
         publish=lambda body: None,
         perform=lambda effect: None,
+        fenced=lambda: gateway.log.append("fenced"),
     )
     return built, gateway.log
 
@@ -49,7 +50,7 @@ def test_the_gateway_hears_of_every_generation_once():
     line.state = LinkState.BACKOFF
     line.want()
     assert line.cleaned_up(9, DisconnectCause.CIRCUIT_LOST, NOW) is True
-    assert log == [("open", 8), ("close", 8), ("open", 9), ("close", 9)]
+    assert log == [("open", 8), ("close", 8), "fenced", ("open", 9), ("close", 9), "fenced"]
 
 
 def test_a_wish_while_cleaning_up_waits_and_an_end_drops_it():
@@ -61,7 +62,7 @@ def test_a_wish_while_cleaning_up_waits_and_an_end_drops_it():
     assert line.wanted
     line.end(DisconnectCause.REQUESTED, NOW)
     assert not line.wanted
-    assert log == [("open", 1), ("close", 1)]
+    assert log == [("open", 1), ("close", 1), "fenced"]
 
 
 def test_a_pause_before_the_attempt_is_due_in_time():

@@ -31,7 +31,7 @@ from gridagent.controls import (
 )
 from gridagent.events import ChatHeard, DisconnectCause, Speaker, SpeakerKind
 from gridagent.grid.puppet import ready_event
-from gridagent.mind import Proposal
+from gridagent.mind import Proposal, QuietMind
 from gridagent.observations import AgentState, ApprovalClosed, ControlAnswered, DoubtSettled, HoldChanged, LinkState
 from gridagent.policy import Instant, Policy
 from gridagent.session.core import SessionCore
@@ -43,13 +43,13 @@ OWNER = "00000000-0000-4000-8000-0000000000aa"
 STATES = ("begun", "online", "backoff", "blocked", "disconnected", "paused", "stopping", "stopped", "failed")
 
 
-class PayingMind:
+class PayingMind(QuietMind):
     """Wants to pay its owner whenever somebody speaks; notes what it is told to forget."""
 
     def __init__(self):
         self.forgotten = []
 
-    def hear(self, event, around):
+    def hear(self, event, around, now):
         if not isinstance(event, ChatHeard):
             return ()
         return [
@@ -62,11 +62,9 @@ class PayingMind:
             )
         ]
 
-    def learn(self, proposal, outcome):
-        pass
-
-    def forget(self, avatar_id):
+    def forget(self, avatar_id, now):
         self.forgotten.append(avatar_id)
+        return ()
 
 
 class Bench:

@@ -11,7 +11,7 @@ def test_nothing_of_an_ended_generation_can_be_read():
     puppet = Puppet()
     puppet.near = [AvatarView(avatar_id=PUPPET_ID, name="Robin", position=Position(x=1, y=1))]
     puppet.things = ["thing"]
-    where = Whereabouts()
+    where = Whereabouts(None)
     assert (where.avatars(), where.objects()) == ((), ())
     where.backend = puppet(generation=1, redeem=None)
     assert (len(where.avatars()), list(where.objects())) == (1, ["thing"])

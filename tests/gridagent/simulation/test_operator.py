@@ -36,7 +36,7 @@ class Desk:
             handle,
             self.account,
             random.Random(seed),
-            near=Whereabouts(),
+            near=Whereabouts(None),
             policies=lambda: b"{}",
             known=(OWNER,),
         )

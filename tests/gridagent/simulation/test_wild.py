@@ -8,7 +8,7 @@ from gridagent.actions import ACTIONS, Confirmed, EvidenceKind
 from gridagent.authority import Origin
 from gridagent.events import BalanceChanged, ChatHeard, ImReceived, Speaker, SpeakerKind, TeleportOffered
 from gridagent.ids import AvatarId
-from gridagent.mind import Proposal, QuietMind
+from gridagent.mind import Moment, Proposal, QuietMind
 from gridagent.policy.canonical import canonicalise
 from gridagent.policy.decisions import Denied
 from gridagent.session.surroundings import Whereabouts
@@ -16,7 +16,9 @@ from gridagent.simulation.oracle import Oracle
 from gridagent.simulation.wild import WildMind, wild_action
 
 OWNER = "00000000-0000-4000-8000-000000000001"
-AROUND = Whereabouts()
+AROUND = Whereabouts(None)
+
+NOW = Moment(1e9, 100.0)
 
 
 def mind(seed: int = 0, *, chance: float = 1.0, authorised: tuple[str, ...] = (OWNER,)) -> WildMind:
@@ -32,7 +34,7 @@ def words(kind: SpeakerKind = SpeakerKind.AVATAR, number: int = 0) -> ChatHeard:
 
 def proposals(wild: WildMind, event, times: int = 200) -> list[Proposal]:
     """Let a mind hear an event many times."""
-    return [each for _ in range(times) for each in wild.hear(event, AROUND) if isinstance(each, Proposal)]
+    return [each for _ in range(times) for each in wild.hear(event, AROUND, NOW) if isinstance(each, Proposal)]
 
 
 def test_every_action_is_wanted_also_with_impossible_arguments() -> None:
@@ -81,7 +83,7 @@ def test_a_calm_mind_wants_what_the_honest_one_wants() -> None:
     wild = mind(chance=0.0)
     assert proposals(wild, words()) == []
     for number in range(20):
-        wild.hear(TeleportOffered(offer_id=f"o{number}", source=words().source), AROUND)
+        wild.hear(TeleportOffered(offer_id=f"o{number}", source=words().source), AROUND, NOW)
     assert wild._offers == [f"o{number}" for number in range(12, 20)]
-    wild.learn(None, Confirmed(evidence=EvidenceKind.DELIVERED))
-    wild.forget(AvatarId(OWNER))
+    wild.learn(None, Confirmed(evidence=EvidenceKind.DELIVERED), NOW)
+    wild.forget(AvatarId(OWNER), NOW)

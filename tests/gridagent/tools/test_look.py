@@ -159,7 +159,7 @@ def test_the_built_in_model_understands_a_look() -> None:
 
 def test_a_session_is_a_view() -> None:
     """What a session knows of its place can be looked at as it is."""
-    place: WorldView = Whereabouts()
+    place: WorldView = Whereabouts(None)
     assert look(LookAround(), place) is None
 
 
