@@ -57,6 +57,14 @@ MODEL_TURNS_MAX: Final = 32
 TOOL_CALLS_PER_SESSION_MAX: Final = 256
 CONVERSATIONS_MAX: Final = 4_096
 CONVERSATION_TEXT_MAX_BYTES: Final = 64 * MIB
+CONVERSATION_ONE_TEXT_MAX_BYTES: Final = 512 * KIB
+CONVERSATION_ENTRIES_MAX: Final = 256
+FACTS_MAX: Final = 16_384
+FACTS_PER_SCOPE_MAX: Final = 1_024
+RECALLED_MAX: Final = 50
+SQL_TEXT_MAX_BYTES: Final = 4 * KIB
+SQL_ROWS_MAX: Final = 50
+SQL_ANSWER_MAX_BYTES: Final = 16 * KIB
 # --- policy -----------------------------------------------------------------------------------
 TOOLS_MAX: Final = 64
 APPROVAL_RECORDS_MAX: Final = 4_096
@@ -109,6 +117,8 @@ HARD_LIMITS: Final[tuple[HardLimit, ...]] = (
     _row("BND-8", "tool calls in one reply", TOOL_CALLS_PER_REPLY_MAX, "calls", "the whole reply is refused; none runs"),
     _row("BND-9", "conversations", CONVERSATIONS_MAX, "conversations", "expiry, then compaction, then least recently used goes"),
     _row("BND-9", "conversation text", CONVERSATION_TEXT_MAX_BYTES, "bytes", "expiry, then compaction, then least recently used goes"),
+    _row("BND-9", "text of one conversation", CONVERSATION_ONE_TEXT_MAX_BYTES, "bytes", "its older part is compacted; what cannot shrink goes, oldest first"),
+    _row("BND-9", "entries of one conversation", CONVERSATION_ENTRIES_MAX, "entries", "its older part is compacted; what cannot shrink goes, oldest first"),
     _row("BND-10", "LLM request slots", LLM_REQUESTS_MAX, "requests", "waits for a slot, cancellable", "llm.max_concurrent_requests"),
     _row("BND-11", "model turns of a reasoning session", MODEL_TURNS_MAX, "turns", "the turn ends with a typed stop reason"),
     _row("BND-11", "tool calls of a reasoning session", TOOL_CALLS_PER_SESSION_MAX, "calls", "the turn ends with a typed stop reason"),
@@ -135,6 +145,12 @@ HARD_LIMITS: Final[tuple[HardLimit, ...]] = (
     _row("BND-16", "audit records kept in memory", AUDIT_RECORDS_IN_MEMORY_MAX, "records", "the oldest goes"),
     _row("BND-17", "one model request", MODEL_REQUEST_MAX_BYTES, "bytes", "whole old turns are dropped until it fits"),
     _row("BND-17", "one model reply", MODEL_REPLY_MAX_BYTES, "bytes", "refused while streaming"),
+    _row("MEM-4", "facts an avatar remembers", FACTS_MAX, "facts", "the oldest goes"),
+    _row("MEM-4", "facts learnt in one conversation, or in public", FACTS_PER_SCOPE_MAX, "facts", "the oldest of them goes"),
+    _row("MEM-4", "facts one recall brings", RECALLED_MAX, "facts", "the best that fit"),
+    _row("MEM-6", "one SQL question", SQL_TEXT_MAX_BYTES, "bytes", "refused"),
+    _row("MEM-6", "rows one SQL question answers", SQL_ROWS_MAX, "rows", "the answer is cut and says so"),
+    _row("MEM-6", "one SQL answer", SQL_ANSWER_MAX_BYTES, "bytes", "the answer is cut and says so"),
     _row("SUP-11", "avatars in one service", AVATARS_PER_SERVICE_MAX, "avatars", "the start is refused", "avatars"),
     _row("PRS-6", "persona file", PERSONA_FILE_MAX_BYTES, "bytes", "the start is refused"),
     _row("SIM-1", "scenario file", SCENARIO_FILE_MAX_BYTES, "bytes", "refused before it is parsed"),

@@ -44,8 +44,8 @@ SaidText: TypeAlias = Annotated[str, Meta(max_length=256 * KIB, extra={"max_byte
 SummaryText: TypeAlias = Annotated[str, Meta(max_length=SUMMARY_MAX_BYTES, extra={"max_bytes": SUMMARY_MAX_BYTES})]
 
 
-class _Entry(Bounded, frozen=True, kw_only=True, tag_field="entry", forbid_unknown_fields=True, omit_defaults=True):
-    """Base of everything a conversation holds."""
+class _Entry(Bounded, frozen=True, kw_only=True, tag_field="entry", forbid_unknown_fields=True, array_like=True):
+    """Base of everything a conversation holds; written down as a list, without names: a field is added at the end."""
 
     at: float
     """Wall clock, in seconds."""
@@ -74,7 +74,7 @@ class Said(_Entry, frozen=True, kw_only=True, tag="said"):
     """Digest of the persona that spoke; turns of an earlier one are left out of requests (Spec: MND-4)."""
 
 
-class Finding(Bounded, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Finding(Bounded, frozen=True, kw_only=True, forbid_unknown_fields=True, array_like=True):
     """One result for the model that a turn may lean on later."""
 
     tool: Label
@@ -91,6 +91,12 @@ class Used(_Entry, frozen=True, kw_only=True, tag="used"):
 
     evidence: Annotated[tuple[Finding, ...], Meta(max_length=FINDINGS_MAX)]
     persona: Label = ""
+    after: Annotated[int, Meta(ge=0)] = 0
+    """Number of the entry it belongs to, once it is kept; without that one it is dropped."""
+
+    def concerns(self, person: str) -> bool:
+        """Tell whether anything of it is about somebody, by UUID."""
+        return any(person in each.subjects for each in self.evidence)
 
 
 class Summary(_Entry, frozen=True, kw_only=True, tag="summary"):

@@ -24,7 +24,7 @@ def test_every_hard_limit_says_what_happens_there():
     """Each ceiling has a requirement, a positive number, a unit and a behaviour."""
     assert len(HARD_LIMITS) >= 30
     for row in HARD_LIMITS:
-        assert row.id[:4] in {"BND-", "SUP-", "SIM-", "PRS-"}, row
+        assert row.id[:4] in {"BND-", "MEM-", "SUP-", "SIM-", "PRS-"}, row
         assert row.ceiling > 0
         assert row.unit
         assert row.at_the_ceiling
