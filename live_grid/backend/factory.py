@@ -20,6 +20,7 @@ from live_grid.backend.account import LiveAccount, LiveSettings, start_of
 from live_grid.backend.backend import LiveBackend
 from live_grid.circuit import CircuitConfig
 from live_grid.handover import SessionSettings
+from live_grid.io import Network, RealNetwork
 
 __all__ = ("live_backends",)
 
@@ -32,6 +33,7 @@ def live_backends(
     new_id: Callable[[], str],
     version: str = "0",
     record: Callable[[bytes], object] | None = None,
+    network: Network | None = None,
 ) -> BackendFactory:
     """Make the factory of one avatar's backends.
 
@@ -42,6 +44,7 @@ def live_backends(
         new_id: makes ids nobody else has; the port's.
         version: of the program, as grids are told it.
         record: takes the wire line by line, with its secrets taken out.
+        network: what connections stand on; None is this machine's.
 
     Raises:
         ConfigError: there is no login address, or the start names no place.
@@ -61,6 +64,7 @@ def live_backends(
         login_timeout_s=grid.login_timeout_s,
         session=SessionSettings(circuit=CircuitConfig(dead_after_s=grid.idle_timeout_s)),
         record=record,
+        network=network or RealNetwork(),
     )
     account = LiveAccount(
         first_name=avatar.first_name, last_name=avatar.last_name, password=password, start=avatar.start

@@ -17,12 +17,12 @@ from live_grid.backend.account import LiveAccount, LiveSettings, login_request
 from live_grid.backend.causes import cause_of_refusal
 from live_grid.errors import RemoteProtocolError
 from live_grid.handover import GridSession, SessionEvent
-from live_grid.io import GridClient, LoginFailed, Recorder, UdpSocket, Web, WebFailed, log_in, trust_in
+from live_grid.io import GridClient, LoginFailed, Recorder, WebFailed, log_in, trust_in
+from live_grid.io.network import Datagrams, WebClient
 
 __all__ = ("Connection", "join")
 
 CLOSE_S = 1.0
-LOOPBACK = "127.0.0.1"
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -30,8 +30,8 @@ class Connection:
     """A session and what it stands on."""
 
     client: GridClient
-    udp: UdpSocket
-    web: Web
+    udp: Datagrams
+    web: WebClient
 
     async def leave(self) -> None:
         """Tell the grid that we leave, and let go of the network.
@@ -61,7 +61,7 @@ async def join(account: LiveAccount, settings: LiveSettings, on_event: Callable[
     Cancellation: we may be logged in.
     """
     request = login_request(account, settings)
-    web = Web()
+    web = settings.network.open_web()
     joined = False
     try:
         with trio.fail_after(settings.login_timeout_s):
@@ -69,8 +69,10 @@ async def join(account: LiveAccount, settings: LiveSettings, on_event: Callable[
             reply = await log_in(web, request, url=settings.login_url, policy=policy, give_token=settings.give_token)
         now = trio.current_time()
         session = GridSession(reply, policy=policy, now=now, settings=settings.session)
-        # A grid on this machine is talked to from this machine; nobody else can reach such a socket.
-        udp = UdpSocket(LOOPBACK) if policy.loopback else UdpSocket()
+        with trio.CancelScope(
+            shield=True
+        ):  # we are logged in: from here on a cancellation must find a session to leave
+            udp = await settings.network.open_datagrams(loopback=policy.loopback)
         joined = True
     except LoginFailed as failed:
         raise BackendError(cause_of_refusal(failed.refused), detail=failed.refused.message) from None

@@ -5,6 +5,8 @@ from live_grid.io.door import LoginFailed as LoginFailed
 from live_grid.io.door import find_login_url as find_login_url
 from live_grid.io.door import log_in as log_in
 from live_grid.io.health import Health as Health
+from live_grid.io.network import Network as Network
+from live_grid.io.network import RealNetwork as RealNetwork
 from live_grid.io.recording import Recorder as Recorder
 from live_grid.io.recording import replay as replay
 from live_grid.io.trust import is_second_life as is_second_life
@@ -17,6 +19,8 @@ __all__ = (
     "GridClient",
     "Health",
     "LoginFailed",
+    "Network",
+    "RealNetwork",
     "Recorder",
     "UdpSocket",
     "Web",

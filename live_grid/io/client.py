@@ -18,9 +18,9 @@ import trio
 from live_grid.addresses import HostPolicy, vet_url
 from live_grid.handover import GridSession, SessionEnded, SessionEvent, WebRequest
 from live_grid.io.health import Health
+from live_grid.io.network import Datagrams, WebClient
 from live_grid.io.recording import Recorder
-from live_grid.io.udp import UdpSocket
-from live_grid.io.web import Web, WebFailed
+from live_grid.io.web import WebFailed
 from live_grid.llsd import LlsdGiven, LlsdValue, read_llsd_untrusted, write_llsd_xml
 from live_grid.requests import Request
 
@@ -55,8 +55,8 @@ class GridClient:
         self,
         session: GridSession,
         *,
-        udp: UdpSocket,
-        web: Web,
+        udp: Datagrams,
+        web: WebClient,
         policy: HostPolicy,
         on_event: Callable[[SessionEvent], None],
         recorder: Recorder | None = None,

@@ -14,7 +14,8 @@ import trio
 
 from live_grid.addresses import HostPolicy
 from live_grid.errors import LiveGridError, RemoteProtocolError
-from live_grid.io.web import Web, WebFailed
+from live_grid.io.network import WebClient
+from live_grid.io.web import WebFailed
 from live_grid.login import LoginMachine, LoginRefused, LoginReply, LoginRequest, read_grid_info_untrusted
 from live_grid.login.machine import LoginState
 
@@ -39,7 +40,7 @@ class LoginFailed(LiveGridError):
         super().__init__(f"the grid did not let us in: {refused.next.value}")
 
 
-async def find_login_url(web: Web, url: str) -> str:
+async def find_login_url(web: WebClient, url: str) -> str:
     """Ask a grid's page of information where to log in; the address itself if it has no such page.
 
     Args:
@@ -57,7 +58,7 @@ async def find_login_url(web: Web, url: str) -> str:
 
 
 async def log_in(
-    web: Web, request: LoginRequest, *, url: str, policy: HostPolicy, give_token: GiveToken | None = None
+    web: WebClient, request: LoginRequest, *, url: str, policy: HostPolicy, give_token: GiveToken | None = None
 ) -> LoginReply:
     """Log in, waiting out what can be waited out.
 
