@@ -9,7 +9,7 @@ takes nothing but an `AuthorizedAction` and redeems it before it sends anything 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import msgspec
 
@@ -19,7 +19,19 @@ from gridagent.ids import EffectKey, Generation
 from gridagent.limits import Label
 from gridagent.policy.authorized import AuthorizedAction
 
-__all__ = ("BackendFactory", "EventSink", "GridBackend", "Redeem", "RedeemedAction", "Traces", "WorldMutator")
+__all__ = (
+    "REFERENCE_CHARS",
+    "BackendFactory",
+    "EventSink",
+    "GridBackend",
+    "Redeem",
+    "RedeemedAction",
+    "Traces",
+    "WorldMutator",
+)
+
+REFERENCE_CHARS: Final = 16
+"""Characters of the effect key that go to the grid as the action's nonce: 64 bits of it."""
 
 
 class RedeemedAction(Protocol):

@@ -44,7 +44,20 @@ from gridagent.grid.evidence import EvidenceContext, judge
 from gridagent.ids import AvatarId, ObjectId
 from gridagent.limits import Label, ShortText
 
-__all__ = ("NOT_HAPPENED", "RULES", "Finding", "Late", "Look", "Proof", "Rule", "Seen", "advice", "hear", "look_up")
+__all__ = (
+    "NOT_HAPPENED",
+    "RULES",
+    "Finding",
+    "Late",
+    "Look",
+    "Proof",
+    "Rule",
+    "Seen",
+    "advice",
+    "hear",
+    "look_up",
+    "nonce_of",
+)
 
 LANDED_WITHIN_M: Final = 10.0
 """A teleport that came in this near to the point asked for went there; a land owner can only send us home."""
@@ -214,7 +227,7 @@ def hear(action: Action, reference: Label, event: GridEvent, *, me: AvatarId, al
     Returns:
         A finding, or None: then it stays in doubt.
     """
-    carried = _nonce_of(event)
+    carried = nonce_of(event)
     if carried and carried != reference:
         return None
     if isinstance(event, ActionRefused):
@@ -250,7 +263,7 @@ def look_up(action: Action, reference: Label, seen: Seen, *, me: AvatarId) -> Fi
         return None
     if look is Look.THERE:
         return _not_happened(Proof.STILL_THERE) if seen.settled and _target(action) in seen.things else None
-    ours = [event for event in seen.traces.told if _nonce_of(event) == reference]
+    ours = [event for event in seen.traces.told if nonce_of(event) == reference]
     for event in ours:
         if hear(action, reference, event, me=me, alone=False) is not None:
             proof = Proof.HISTORY if look is Look.HISTORY else Proof.MARK
@@ -269,7 +282,7 @@ def _target(action: Action) -> ObjectId | None:
     return action.object_id if isinstance(action, asked.DeleteObject | asked.ReturnObject) else None
 
 
-def _nonce_of(event: GridEvent) -> Label:
+def nonce_of(event: GridEvent) -> Label:
     """Return the nonce that an event carries; empty where it carries none."""
     if isinstance(event, ObjectSeen):
         return event.object.reference

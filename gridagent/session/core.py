@@ -57,6 +57,7 @@ from gridagent.policy import Authorized, Decision, Denied, Gateway, Instant, Nee
 from gridagent.policy.decisions import Ended
 from gridagent.policy.summary import summarise_for_approval
 from gridagent.session.approvers import ApproverTalk, answer_of, without_nonce
+from gridagent.session.doubts import Doubts
 from gridagent.session.effects import CancelWork, Effect, Finish, Perform
 from gridagent.session.hosting import MindHost
 from gridagent.session.lifecycle import AGENT, AgentInput, LinkInput
@@ -106,6 +107,7 @@ class SessionCore:
         self.last_error = ""
         self.inflight: dict[EffectKey, InFlight] = {}  # bounded by the gateway's open effects
         self.approvers = ApproverTalk(self)
+        self.doubts = Doubts(self, settings.doubts_settle_s)
         self._observe = observe
         self._effects: list[Effect] = []  # emptied by the shell after every batch
         self._seq = 0
@@ -136,7 +138,7 @@ class SessionCore:
 
     def timer(self) -> float | None:
         """When `on_timer` wants to be called, in monotonic seconds."""
-        waits = (self.link.retry_at, self.gateway.next_deadline(), self.host.mind.due())
+        waits = (self.link.retry_at, self.gateway.next_deadline(), self.host.mind.due(), self.doubts.due)
         due = [at for at in waits if at is not None]
         return min(due, default=None)
 
@@ -252,6 +254,7 @@ class SessionCore:
 
     def on_connection_ended(self, number: int, *, cause: DisconnectCause, logged_out: bool) -> None:
         """Take note that a connection is over and cleaned up; decide what follows."""
+        self.doubts.disconnected()
         ended_itself = self.link.cleaned_up(number, cause, self._now)
         self.publish(GenerationClosed(cause=self.link.end_cause or cause, logged_out=logged_out))
         if self.agent is AgentState.STOPPING:
@@ -280,6 +283,7 @@ class SessionCore:
         """Do what is due."""
         if self.link.due(self._now):
             self.link.want()
+        self.doubts.on_timer()
         for ended in self.gateway.expire(self._now):
             if ended.approval_id is not None:
                 self.publish(ApprovalClosed(approval_id=ended.approval_id, how="expired"))
@@ -301,6 +305,7 @@ class SessionCore:
         handler = _HANDLERS.get(type(event))
         if handler is not None:
             handler(self, event)
+        self.doubts.hear(event)
         if self.agent is AgentState.RUNNING:
             self.host.hear(event)
 
@@ -320,6 +325,7 @@ class SessionCore:
         self.where.profile = event.profile
         self.link.ready(self._now)
         self.step_agent(AgentInput.READY)
+        self.doubts.connected()
 
     def _on_part_degraded(self, event: PartDegraded) -> None:
         self.link.part_sick(event.part)
@@ -457,6 +463,7 @@ class SessionCore:
         self.inflight[authorized.effect] = InFlight(
             action=action, correlation=request.correlation, proposal=proposal, cause=request.cause
         )
+        self.doubts.began(authorized.effect, action)
         self._effects.append(Perform(generation=live, authorized=authorized))
 
     def on_action_ended(self, number: int, effect: EffectKey, outcome: Outcome) -> None:
@@ -468,8 +475,10 @@ class SessionCore:
         if not self.link.fence.admits(number):
             self.gateway.settle(effect, outcome, self._now)
             self.publish(WorkFenced(what="result", of_generation=Generation(number)))
+            self.doubts.ended(effect, outcome)
             return
         self._settle(effect, work.action, outcome, work.correlation, dry_run=False)
+        self.doubts.ended(effect, outcome)
         if work.proposal is not None:
             self.host.learn(work.proposal, outcome)
 

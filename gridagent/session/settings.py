@@ -63,6 +63,8 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Actions in flight at once (Spec: BND-4)."""
     errands_max: int = 16
     """Requests to a model and look-ups under way at once (Spec: BND-4)."""
+    doubts_settle_s: float = 60.0
+    """Seconds in the world again after which nothing of an earlier connection is on its way any more (Spec: EFX-2)."""
     shutdown_timeout_s: float = 10.0
     """Seconds each of the backend and the coordinator gets to end in order (Spec: SUP-3)."""
     logout_timeout_s: float = 5.0
@@ -82,5 +84,6 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True):
         _checked("offline_work_max", self.offline_work_max, 0, OFFLINE_WORK_MAX)
         _checked("workers_max", self.workers_max, 1, LLM_REQUESTS_MAX)
         _checked("errands_max", self.errands_max, 1, LLM_REQUESTS_MAX)
+        _checked("doubts_settle_s", self.doubts_settle_s, 1.0, 3_600.0)
         _checked("shutdown_timeout_s", self.shutdown_timeout_s, 0.1, 300.0)
         _checked("logout_timeout_s", self.logout_timeout_s, 0.1, self.shutdown_timeout_s)

@@ -10,14 +10,14 @@ gets exactly one outcome, and at most `SimulatedGrid.events_max` events wait for
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, final
 
 import trio
 
 from gridagent.actions import Action, InDoubt, Outcome, Position, Refused
 from gridagent.errors import BackendError, LocalProtocolError, ResourceClosed
 from gridagent.events import AvatarView, DisconnectCause, GridEvent, ObjectView
-from gridagent.grid.base import EventSink, Redeem, Traces
+from gridagent.grid.base import REFERENCE_CHARS, EventSink, Redeem, Traces
 from gridagent.grid.evidence import EvidenceContext, judge
 from gridagent.grid.simulated.buffer import EventBuffer
 from gridagent.grid.simulated.faults import FaultKind
@@ -29,10 +29,7 @@ from gridagent.policy.authorized import AuthorizedAction
 if TYPE_CHECKING:
     from gridagent.grid.simulated.grid import SimulatedGrid
 
-__all__ = ("REFERENCE_CHARS", "SimulatedBackend")
-
-REFERENCE_CHARS: Final = 16
-"""Characters of the effect key that go to the grid as the action's nonce: 64 bits of it."""
+__all__ = ("SimulatedBackend",)
 
 
 class _Wait:

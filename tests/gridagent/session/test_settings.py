@@ -16,6 +16,8 @@ from gridagent.session.settings import SessionSettings
         {"shutdown_timeout_s": 0.0},
         {"shutdown_timeout_s": float("nan")},
         {"shutdown_timeout_s": 2.0, "logout_timeout_s": 3.0},
+        {"doubts_settle_s": 0.5},
+        {"doubts_settle_s": 3_601.0},
         {"start_after_s": -1.0},
         {"start_after_s": float("inf")},
     ],

@@ -15,6 +15,7 @@ from gridagent import actions as asked
 from gridagent.actions import ACTIONS, Action, Confirmed, InDoubt, Outcome, Position, Refused
 from gridagent.errors import AuthorityRefused
 from gridagent.events import DialogOpened, GridEvent, PermissionAsked
+from gridagent.grid.base import REFERENCE_CHARS
 from gridagent.grid.evidence import EvidenceContext, judge
 from gridagent.grid.simulated import (
     Account,
@@ -28,7 +29,7 @@ from gridagent.grid.simulated import (
     WorldSettings,
     open_simulated_grid,
 )
-from gridagent.grid.simulated.backend import REFERENCE_CHARS, SimulatedBackend
+from gridagent.grid.simulated.backend import SimulatedBackend
 from gridagent.grid.simulated.characters import Act, AskPermission, ObjectTouched, OpenDialog
 from gridagent.grid.simulated.items import BUILT_IN_ANIMATIONS
 from gridagent.grid.simulated.witness import Witness
