@@ -96,7 +96,8 @@ class Used(_Entry, frozen=True, kw_only=True, tag="used"):
 
     def concerns(self, person: str) -> bool:
         """Tell whether anything of it is about somebody, by UUID."""
-        return any(person in each.subjects for each in self.evidence)
+        raw = person.encode()
+        return any(person in each.subjects or raw in each.data or raw in each.arguments for each in self.evidence)
 
 
 class Summary(_Entry, frozen=True, kw_only=True, tag="summary"):

@@ -46,7 +46,7 @@ _Dropped: TypeAlias = tuple[Scope, int]
 _SOFT: Final = 7 / 8
 _ENTRY_SHARE: Final = 4
 _key: Final[msgspec.json.Decoder[ConversationKey]] = msgspec.json.Decoder(ConversationKey)
-_entry: Final[msgspec.json.Decoder[Entry]] = msgspec.json.Decoder(Entry)
+_entry: Final[msgspec.msgpack.Decoder[Entry]] = msgspec.msgpack.Decoder(Entry)
 
 
 class StoredEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -54,7 +54,9 @@ class StoredEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     number: int
     key: bytes
+    """JSON."""
     body: bytes
+    """Msgpack."""
 
 
 class Tended(msgspec.Struct, frozen=True, kw_only=True):

@@ -41,6 +41,15 @@ def test_an_entry_survives_being_written_down(entry):
     assert msgspec.json.decode(msgspec.json.encode(entry), type=Entry) == entry
 
 
+def test_evidence_is_about_whoever_it_names():
+    """Spec: MEM-5 — also beyond the subjects that were listed: in what was asked, and in what came back."""
+    assert USED.concerns(ANN)
+    assert not USED.concerns("0b0b0b0b-0000-4000-8000-000000000002")
+    for field in ("arguments", "data"):
+        unlisted = msgspec.structs.replace(FINDING, subjects=(), **{field: b'["' + ANN.encode() + b'"]'})
+        assert msgspec.structs.replace(USED, evidence=(unlisted,)).concerns(ANN)
+
+
 def test_the_text_that_counts_is_measured_in_bytes():
     """Spec: BND-9 — what is bounded is UTF-8, and evidence counts as well."""
     assert text_bytes(HEARD) == len("Ann") + len("come")

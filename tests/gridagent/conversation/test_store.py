@@ -97,13 +97,18 @@ class Shelf:
     def page(self):
         """Return all rows as bytes."""
         return [
-            StoredEntry(number=number, key=msgspec.json.encode(owner), body=msgspec.json.encode(entry))
+            StoredEntry(number=number, key=msgspec.json.encode(owner), body=msgspec.msgpack.encode(entry))
             for number, (owner, entry) in self.all()
         ]
 
     def entries(self):
         """Return all entries."""
         return [entry for _, (_, entry) in self.all()]
+
+
+def packed(*fields):
+    """Return fields as a stored entry has them."""
+    return msgspec.msgpack.encode(fields)
 
 
 def texts_of(entries):
@@ -402,22 +407,23 @@ def test_malformed_rows_are_dropped_and_counted():
     wren = msgspec.json.encode(PersonKey(avatar="wren", grid="g", peer=ANN, channel=Channel.IM))
     rows = [
         good,
-        StoredEntry(number=2, key=good.key, body=b"not json"),
-        StoredEntry(number=3, key=good.key, body=b"\xff\xfe"),
+        StoredEntry(number=2, key=good.key, body=b"not a list"),
+        StoredEntry(number=3, key=good.key, body=b"\x9a\xa5heard"),
         StoredEntry(number=4, key=b'{"key":"group"}', body=good.body),
-        StoredEntry(number=5, key=good.key, body=b'["heard",0.0,true,false,"A",null,"god","x",""]'),
-        StoredEntry(number=6, key=good.key, body=b'["heard",0.0,true,false,"A",null,"owner","x","",1,2]'),
+        StoredEntry(number=5, key=good.key, body=packed("heard", 0.0, True, False, "A", None, "god", "x", "")),
+        StoredEntry(number=6, key=good.key, body=packed("heard", 0.0, True, False, "A", None, "owner", "x", "", 1)),
         StoredEntry(number=7, key=wren, body=good.body),
         StoredEntry(number=1, key=good.key, body=good.body),
-        StoredEntry(number=8, key=good.key, body=b"[" * 100_000),
-        StoredEntry(number=9, key=good.key, body=b'["said",0.0,true,false,"' + b"x" * 300_000 + b'",""]'),
+        StoredEntry(number=8, key=good.key, body=b"\x91" * 100_000),
+        StoredEntry(number=9, key=good.key, body=packed("said", 0.0, True, False, "x" * 300_000, "")),
+        StoredEntry(number=10, key=good.key, body=b"\x96\xa4said\xca\x00\x00\x00\x00\xc3\xc2\xa2\xff\xfe\xa0"),
     ]
     store = ConversationStore("robin")
     store.restore(rows, now=0.0, wall=0.0)
     assert texts_of(store.project(key(), 0.0)) == ["good"]
     assert store.counts.malformed == len(rows) - 1
     (added,) = store.hear(key(), heard("next"), 0.0)
-    assert added.number == 10, "no number is ever used twice"
+    assert added.number == 11, "no number is ever used twice"
 
 
 def test_evidence_without_its_answer_is_dropped():
