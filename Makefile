@@ -25,7 +25,7 @@ PIP := -m pip --disable-pip-version-check --no-input
 INSTALL := install --quiet --require-hashes --only-binary :all:
 
 .DEFAULT_GOAL := help
-.PHONY: help run test volume powercuts mutants check format bench bench-check soak docs lock venv clean
+.PHONY: help run chat test volume powercuts mutants check format bench bench-check soak docs lock venv clean
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -33,6 +33,9 @@ help: ## List the targets.
 run: $(RUN_VENV)/.installed ## Run the built-in avatar in the simulated plaza, offline (FOR=20s bounds it).
 	@bound="$(FOR)"; if [ -z "$$bound" ] && ! [ -t 1 ]; then bound=60s; fi; \
 	exec $(RUN_BIN)/gridagent run $${bound:+--for "$$bound"}
+
+chat: $(RUN_VENV)/.installed ## Walk up to the avatar in the simulated plaza and talk to it, offline (SCRIPT=file types for you).
+	@exec $(RUN_BIN)/gridagent chat $(if $(SCRIPT),--script "$(SCRIPT)")
 
 test: $(VENV)/.installed ## Run all tests: coverage and its floors first, then the volume tests (TESTS=path narrows it).
 ifdef TESTS

@@ -193,6 +193,16 @@ def _run(context: Context) -> int:
     return run_command(options, streams, context.environ, process=context.process)
 
 
+def _chat(context: Context) -> int:
+    from gridagent.cli.chat import ChatOptions, chat_command  # noqa: PLC0415 - on use
+
+    given = context.arguments
+    options = ChatOptions(
+        config=context.config, scenario=given.scenario, seed=given.seed, script=given.script, json=given.json
+    )
+    return chat_command(options, stdin=context.stdin, stdout=context.stdout, environ=context.environ)
+
+
 def _check_config(context: Context) -> int:
     from gridagent.cli.check import check_command  # noqa: PLC0415 - on use
 
@@ -340,6 +350,7 @@ def _grid(context: Context) -> int:
 
 _COMMANDS: Final[Mapping[str, Callable[[Context], int]]] = {
     "run": _run,
+    "chat": _chat,
     "check-config": _check_config,
     "status": _status,
     "approvals": _approvals,
@@ -354,4 +365,4 @@ _COMMANDS: Final[Mapping[str, Callable[[Context], int]]] = {
     # Allowing and denying are `approvals allow` and `approvals deny` here.
     **{words.name: _control for words in COMMAND_WORDS if words.name not in {"allow", "deny"}},
 }
-_LOCAL: Final = frozenset({"run", "check-config", "simulate", "policy", "grid"})
+_LOCAL: Final = frozenset({"run", "chat", "check-config", "simulate", "policy", "grid"})

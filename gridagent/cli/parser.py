@@ -125,6 +125,7 @@ def build_parser(version: str) -> argparse.ArgumentParser:
         epilog=_examples(
             "gridagent run                  # watch the built-in avatar in the simulated plaza",
             "gridagent run --for 20s --json # the same for a program",
+            "gridagent chat                 # walk up to it and talk",
             "gridagent say hello            # from another terminal, to the running service",
             "gridagent hold                 # the kill switch",
         ),
@@ -134,6 +135,7 @@ def build_parser(version: str) -> argparse.ArgumentParser:
     top.add_argument("-V", "--version", action="version", version=f"gridagent {version}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_run(commands)
+    _add_chat(commands)
     _add_check(commands)
     _add_status(commands)
     _add_controls(commands)
@@ -225,6 +227,27 @@ def _add_run(commands: _Commands[_Parser]) -> None:
     )
     parser.add_argument("--plain", action="store_true", help="print lines instead of a picture, also on a terminal")
     _add_json(parser, "one observation a line and nothing else")
+
+
+def _add_chat(commands: _Commands[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "chat",
+        "walk up to the avatar in the simulated plaza and talk to it",
+        (
+            "chat",
+            "chat --config config.json",
+            "chat --script visit.txt",
+            "chat --script visit.txt --json > events.jsonl",
+        ),
+        more="Type what you want to say; /help lists what else there is. Nobody else says anything there.\n"
+        "A script has one such line each; with the built-in model it runs in virtual time, the same each time.",
+    )
+    _add_config(parser)
+    parser.add_argument("--scenario", metavar="S", help="name of a built-in scenario, or path of a file")
+    parser.add_argument("--seed", type=_natural(2**63 - 1), metavar="N", help="the same seed gives the same world")
+    parser.add_argument("--script", type=Path, metavar="FILE", help="lines to type, one after the other")
+    _add_json(parser, "one event a line and nothing else")
 
 
 def _add_check(commands: _Commands[_Parser]) -> None:
