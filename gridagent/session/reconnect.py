@@ -54,7 +54,7 @@ RECONNECT: Final[dict[DisconnectCause, Retry]] = {
 class ReconnectDelays(msgspec.Struct, frozen=True, kw_only=True):
     """Waits in seconds; every one is finite."""
 
-    short_wait_s: float = 2.0
+    short_wait_s: float = 10.0
     long_wait_s: float = 300.0
     stay_away_s: float = 3600.0
     backoff_base_s: float = 1.0

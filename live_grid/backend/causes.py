@@ -45,13 +45,18 @@ END_CAUSES: Final[Mapping[EndCause, DisconnectCause]] = MappingProxyType(
 
 _UNREACHED: Final = frozenset({"unavailable", "malformed", "fault"})
 """Reasons that are no word of a grid about itself: nobody answered, or not in a way we understand."""
+_BARRED: Final = ("restricted", "blocked", "disabled")
+_CLOSED: Final = "http 503"
+"""The one status by which a grid says that it is away; others are a proxy's, or a wrong address."""
 
 
 def cause_of_refusal(refused: LoginRefused) -> DisconnectCause:
     """Tell what a refusal means for the session."""
     if refused.reason == "presence" and refused.next is NextStep.WAIT:
-        return DisconnectCause.ALREADY_LOGGED_IN
-    if refused.reason in _UNREACHED or (refused.next is NextStep.ASK_OPERATOR and refused.reason.startswith("http ")):
+        # OpenSimulator has one word for "you are in already" and for "nobody is let in at present".
+        barred = any(word in refused.message.casefold() for word in _BARRED)
+        return DisconnectCause.MAINTENANCE if barred else DisconnectCause.ALREADY_LOGGED_IN
+    if refused.reason in _UNREACHED or (refused.reason.startswith("http ") and refused.reason != _CLOSED):
         return DisconnectCause.LOGIN_FAILED
     return LOGIN_CAUSES[refused.next]
 

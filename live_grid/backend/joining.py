@@ -23,6 +23,8 @@ from live_grid.io.network import Datagrams, WebClient
 __all__ = ("Connection", "join")
 
 CLOSE_S = 1.0
+GHOST_TRIES = 3
+"""Logins of one attempt while the grid says that we are in already."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -66,7 +68,16 @@ async def join(account: LiveAccount, settings: LiveSettings, on_event: Callable[
     try:
         with trio.fail_after(settings.login_timeout_s):
             policy = trust_in(settings.login_url, await web.resolve(settings.login_url, None))
-            reply = await log_in(web, request, url=settings.login_url, policy=policy, give_token=settings.give_token)
+            # A ghost of ours is gone in a moment; every longer wait is the reconnect table's (Spec: SUP-6).
+            reply = await log_in(
+                web,
+                request,
+                url=settings.login_url,
+                policy=policy,
+                give_token=settings.give_token,
+                tries=GHOST_TRIES,
+                waits=False,
+            )
         now = trio.current_time()
         session = GridSession(reply, policy=policy, now=now, settings=settings.session)
         with trio.CancelScope(

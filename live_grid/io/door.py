@@ -17,7 +17,7 @@ from live_grid.errors import LiveGridError, RemoteProtocolError
 from live_grid.io.network import WebClient
 from live_grid.io.web import WebFailed
 from live_grid.login import LoginMachine, LoginRefused, LoginReply, LoginRequest, read_grid_info_untrusted
-from live_grid.login.machine import LoginState
+from live_grid.login.machine import TRIES_MAX, LoginState
 
 __all__ = ("GiveToken", "LoginFailed", "find_login_url", "log_in")
 
@@ -58,7 +58,14 @@ async def find_login_url(web: WebClient, url: str) -> str:
 
 
 async def log_in(
-    web: WebClient, request: LoginRequest, *, url: str, policy: HostPolicy, give_token: GiveToken | None = None
+    web: WebClient,
+    request: LoginRequest,
+    *,
+    url: str,
+    policy: HostPolicy,
+    give_token: GiveToken | None = None,
+    tries: int = TRIES_MAX,
+    waits: bool = True,
 ) -> LoginReply:
     """Log in, waiting out what can be waited out.
 
@@ -68,13 +75,15 @@ async def log_in(
         url: the operator's own; not vetted.
         policy: where a redirect may lead.
         give_token: asks for a one-time code; without it a challenge is a refusal.
+        tries: how often to ask, the first time included.
+        waits: wait until a grid that is away is back, see `LoginMachine`.
 
     Raises:
         LoginFailed: the grid refused for good, or for too long.
 
     Cancellation: we may be logged in.
     """
-    machine = LoginMachine(request, url=url, policy=policy)
+    machine = LoginMachine(request, url=url, policy=policy, tries=tries, waits=waits)
     while machine.reply is None:
         post = machine.next_request()
         if post is not None:

@@ -91,11 +91,21 @@ class LoginMachine:
         request: what to send.
         url: where to.
         policy: where a redirect may lead; the first address is the operator's own and is not vetted.
+        tries: how often to ask, the first time included.
+        waits: wait until a grid that is away is back; False leaves that to whoever has a plan for it, and waits only
+            for a stale session to end.
     """
 
-    __slots__ = ("_policy", "_redirects", "_request", "_timer", "_tries", "_url", "refused", "reply", "state")
+    __slots__ = (
+        *("_policy", "_redirects", "_request", "_timer", "_tries", "_tries_max", "_url", "_waits"),
+        *("refused", "reply", "state"),
+    )
 
-    def __init__(self, request: LoginRequest, *, url: str, policy: HostPolicy) -> None:
+    def __init__(
+        self, request: LoginRequest, *, url: str, policy: HostPolicy, tries: int = TRIES_MAX, waits: bool = True
+    ) -> None:
+        self._tries_max = min(tries, TRIES_MAX)
+        self._waits = waits
         self._request = request
         self._url = url
         self._policy = policy
@@ -155,10 +165,11 @@ class LoginMachine:
         self.refused = refused
         if refused.next is NextStep.GIVE_TOKEN:
             self._step(LoginInput.CHALLENGE)
-        elif refused.next.permanent or self._tries >= TRIES_MAX:
+            return
+        soon = refused.next is NextStep.RETRY_SOON
+        if refused.next.permanent or self._tries >= self._tries_max or not (soon or self._waits):
             self._step(LoginInput.REFUSE)
         else:
-            soon = refused.next is NextStep.RETRY_SOON
             pause = GHOST_PAUSE_S if soon else FIRST_PAUSE_S
             self._timer = now + min(pause * 2 ** (self._tries - 1), LONGEST_PAUSE_S)
             self._step(LoginInput.PAUSE)

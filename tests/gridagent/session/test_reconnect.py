@@ -2,6 +2,8 @@
 
 import pytest
 
+from gridagent.cli.compose import prepare
+from gridagent.config.model import Config
 from gridagent.events import DisconnectCause
 from gridagent.session.reconnect import RECONNECT, ReconnectDelays, Retry
 
@@ -34,6 +36,11 @@ def test_each_cause_has_its_plan(cause, retry):
 def test_the_table_is_total():
     """Spec: SUP-6 — a new cause without a plan cannot be forgotten."""
     assert set(RECONNECT) == set(DisconnectCause)
+
+
+def test_the_defaults_are_the_configurations():
+    """One truth: who builds a session by hand waits as long as who configures one."""
+    assert prepare(Config()).avatars[0].settings.delays == ReconnectDelays()
 
 
 def test_fixed_waits_come_from_the_settings():

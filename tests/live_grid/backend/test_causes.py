@@ -21,7 +21,8 @@ def test_every_end_and_every_refusal_has_its_cause() -> None:
     ("refused", "cause"),
     [
         (classify("presence", "You appear to be already logged in"), DisconnectCause.ALREADY_LOGGED_IN),
-        (classify("presence", "logins are blocked"), DisconnectCause.ALREADY_LOGGED_IN),
+        (classify("presence", "Please wait"), DisconnectCause.ALREADY_LOGGED_IN),
+        (classify("presence", "Logins are currently restricted."), DisconnectCause.MAINTENANCE),
         (classify("key", "wrong password"), DisconnectCause.BAD_CREDENTIALS),
         (classify("key", "you are banned"), DisconnectCause.BANNED),
         (classify("tos"), DisconnectCause.TERMS_NOT_ACCEPTED),
@@ -31,6 +32,7 @@ def test_every_end_and_every_refusal_has_its_cause() -> None:
         (classify("unavailable"), DisconnectCause.LOGIN_FAILED),
         (classify("malformed"), DisconnectCause.LOGIN_FAILED),
         (unavailable(404), DisconnectCause.LOGIN_FAILED),
+        (unavailable(502), DisconnectCause.LOGIN_FAILED),
         (unavailable(503), DisconnectCause.MAINTENANCE),
         (LoginRefused(next=NextStep.UPDATE, reason="update"), DisconnectCause.BANNED),
     ],

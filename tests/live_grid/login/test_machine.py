@@ -93,6 +93,26 @@ def test_a_grid_that_is_down_is_asked_with_growing_pauses_and_then_given_up() ->
     assert pauses == [5.0, 10.0, 20.0, 40.0, 80.0]
 
 
+def test_who_has_a_plan_of_his_own_waits_for_a_ghost_only() -> None:
+    """A grid that is away is told of at once; a stale session of ours is waited out, but not for ever. Spec: SUP-6."""
+
+    def impatient() -> LoginMachine:
+        return LoginMachine(REQUEST, url="https://login.example.org/", policy=POLICY, tries=2, waits=False)
+
+    login = impatient()
+    login.next_request()
+    login.receive_failure(0.0)
+    assert login.state is LoginState.REFUSED
+    login = impatient()
+    login.next_request()
+    login.receive_response(200, GHOST, 0.0)
+    assert login.get_timer() == 1.5
+    login.handle_timer(1.5)
+    login.next_request()
+    login.receive_response(200, GHOST, 1.5)
+    assert login.state is LoginState.REFUSED
+
+
 @pytest.mark.parametrize("reason", ["key", "tos", "critical", "update", "unheard-of"])
 def test_permanent_refusals_are_not_tried_again(reason: str) -> None:
     """The operator has to change something first. Fault: 13."""
