@@ -11,6 +11,7 @@ from docs.generator.errors import errors
 from docs.generator.limits import limits
 from docs.generator.machines import state_machines
 from docs.generator.markdown import BANNER, page, table
+from docs.generator.reconciliation import reconciliation
 from docs.generator.requirements import requirements
 from docs.generator.scenario import scenario_format
 from docs.generator.sources import ROOT, load
@@ -28,6 +29,7 @@ PAGES: dict[str, tuple[str, Callable[[], str | None]]] = {
     "events": ("what a grid can tell an avatar", events),
     "limits": ("every hard ceiling and what happens there", limits),
     "observations": ("what a session says about itself", observations),
+    "reconciliation": ("how what is in doubt is found out, kind by kind", reconciliation),
     "requirements": ("every requirement with its tests", requirements),
     "scenario-format": ("every key of a scenario file, and what must fit together", scenario_format),
     "state-machines": ("every state machine, drawn from its table", state_machines),

@@ -153,7 +153,8 @@ def show_status(reach: Reach, avatar: str | None) -> ExitCode:
 
 
 def _doubt_value(row: DoubtRow) -> dict[str, object]:
-    return {"effect": row.effect, "action": row.action, "summary": row.summary, "since": row.since}
+    told = ("effect", "action", "summary", "since", "nonce", "why", "look_at")
+    return {name: getattr(row, name) for name in told}
 
 
 def _status_lines(row: StatusRow, doubts: Sequence[DoubtRow]) -> list[str]:

@@ -17,8 +17,17 @@ from typing import Final, Self
 import msgspec
 
 from gridagent.actions import Action, EffectClass, action_name
-from gridagent.cli.archive import audit_row, backup_written, chain_checked, discard, open_new, query_of
+from gridagent.cli.archive import (
+    audit_row,
+    backup_written,
+    chain_checked,
+    discard,
+    doubtful_since,
+    open_new,
+    query_of,
+)
 from gridagent.errors import OperatorError
+from gridagent.fronts.control.archive import doubt_row
 from gridagent.fronts.control.words import ApprovalRow, AuditChecked, AuditRow, DoubtRow, FileWritten, SearchAudit
 from gridagent.ids import AvatarKey
 from gridagent.limits import clip
@@ -142,15 +151,10 @@ class StoppedDatabase:
             for each in stored:
                 if each.effect_class is not EffectClass.ONCE or each.state is EffectState.RESERVED:
                     continue  # what was only reserved was never sent
-                action = _ACTION.decode(each.canonical)
-                found.append(
-                    DoubtRow(
-                        avatar=avatar,
-                        effect=each.effect,
-                        action=action_name(action),
-                        summary=summarise_for_approval(action),
-                    )
-                )
+                with self._reading():
+                    row = effects.find(self._database.connection, avatar, each.effect)
+                since = None if row is None else doubtful_since(row)
+                found.append(doubt_row(avatar, each.effect, _ACTION.decode(each.canonical), since))
         return tuple(found)
 
     @contextmanager

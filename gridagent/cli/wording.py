@@ -144,11 +144,14 @@ def moment_in_words(wall: float) -> str:
 
 
 def doubt_in_words(row: DoubtRow) -> str:
-    """Return one effect in doubt: what, since when, and how it is settled."""
+    """Return one effect in doubt: what, since when, why it is not found out, where to look, and how it is settled."""
     since = "" if row.since is None else f" since {moment_in_words(row.since)}"
+    why = f" ({shown(row.why)})" if row.why else ""
+    where = f" at {shown(row.look_at)}" if row.look_at else ""
+    nonce = f" (its nonce is {shown(row.nonce, 64)})" if row.nonce else ""
     return (
-        f"in doubt{since}: {shown(row.summary)} (avatar {row.avatar}); it may have happened, and is not done again: "
-        f"look, then say: settle {shown(row.effect, 64)} happened, or: failed"
+        f"in doubt{since}: {shown(row.summary)} (avatar {row.avatar}); it may have happened, and is not done again"
+        f"{why}: look{where}{nonce}, then say: settle {shown(row.effect, 64)} happened, or: failed"
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from gridagent.actions import action_name
+from gridagent.actions import Action, action_name
 from gridagent.fronts.control.words import (
     AuditChecked,
     AuditRow,
@@ -19,11 +19,13 @@ from gridagent.fronts.control.words import (
     SearchAudit,
     StorageRow,
 )
+from gridagent.grid.base import REFERENCE_CHARS
+from gridagent.grid.reconciliation import advice
 from gridagent.ids import AvatarKey, EffectKey
 from gridagent.policy.summary import summarise_for_approval
 from gridagent.service.api import SessionHandle
 
-__all__ = ("Archive", "list_doubts")
+__all__ = ("Archive", "doubt_row", "list_doubts")
 
 
 class Archive(Protocol):
@@ -77,14 +79,23 @@ async def list_doubts(handles: Iterable[SessionHandle], archive: Archive | None,
     for handle, effect in doubtful:
         action = handle.action_in_doubt(effect)
         if action is not None:  # it may have been settled meanwhile
-            rows.append(
-                DoubtRow(
-                    id=number,
-                    avatar=handle.key,
-                    effect=effect,
-                    action=action_name(action),
-                    summary=summarise_for_approval(action),
-                    since=since.get((handle.key, effect)),
-                )
-            )
+            rows.append(doubt_row(handle.key, effect, action, since.get((handle.key, effect)), number=number))
     return rows
+
+
+def doubt_row(
+    avatar: AvatarKey, effect: EffectKey, action: Action, since: float | None, *, number: int = 0
+) -> DoubtRow:
+    """Return one effect in doubt with what it is, and what a person needs to find out."""
+    rule = advice(action)
+    return DoubtRow(
+        id=number,
+        avatar=avatar,
+        effect=effect,
+        action=action_name(action),
+        summary=summarise_for_approval(action),
+        since=since,
+        nonce=effect[:REFERENCE_CHARS],
+        why=rule.why,
+        look_at=rule.look_at,
+    )

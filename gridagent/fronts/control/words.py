@@ -277,6 +277,12 @@ class DoubtRow(_Reply, frozen=True, kw_only=True, tag="doubt"):
     """The exact arguments in one line."""
     since: float | None = None
     """When it was sent, in wall-clock seconds; None when storage does not say."""
+    nonce: Label = ""
+    """What it bears in the grid, where the grid can carry something: in a payment's description, for example."""
+    why: ShortText = ""
+    """Why it is not found out without a person."""
+    look_at: ShortText = ""
+    """Where a person can see for themselves."""
 
 
 class StorageRow(_Reply, frozen=True, kw_only=True, tag="storage"):

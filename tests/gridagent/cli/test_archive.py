@@ -136,9 +136,14 @@ async def test_what_is_in_doubt_is_told_with_what_and_since_when_also_after_a_re
         assert not on.puppet.now.applied
         code, text = await on(remote.show_status, None, json=True)
         (told,) = json.loads(text)["doubts"]
-        assert told == {"effect": first.effect, "action": "pay_avatar", "summary": first.summary, "since": first.since}
+        assert told == {
+            "effect": first.effect, "action": "pay_avatar", "summary": first.summary, "since": first.since,
+            "nonce": first.effect[:16], "why": first.why, "look_at": first.look_at,
+        }  # fmt: skip
+        assert "the balance alone does not tell" in first.why
         _, text = await on(remote.show_status, "robin")
         assert f"settle {first.effect} happened, or: failed" in text
+        assert f"look at {first.look_at} (its nonce is {first.nonce}), then say: settle" in text
         assert "1 in doubt" in text
         code, _ = await on(remote.send_control, "settle", f"{first.effect} happened", avatar=None, every=False)
         assert code == 0

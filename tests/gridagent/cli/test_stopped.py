@@ -20,7 +20,7 @@ from gridagent.errors import OperatorError
 from gridagent.events import ImReceived, Speaker, SpeakerKind
 from gridagent.grid.puppet import Puppet
 from gridagent.ids import AvatarKey
-from gridagent.mind import Proposal
+from gridagent.mind import Proposal, QuietMind
 from gridagent.observations import AgentState
 from gridagent.policy import Policy
 from gridagent.runtime.deterministic import simulated_ports
@@ -225,8 +225,11 @@ async def test_what_waits_and_what_is_in_doubt_is_read_from_the_file(autojump_cl
         assert 0.0 < row.expires_in_s <= spec.policy.approval_ttl_s
         assert database.approvals(now + spec.policy.approval_ttl_s + 1.0) == ()
         (doubt,) = database.in_doubt()
-        assert (doubt.effect, doubt.action, doubt.since) == (effect, "pay_avatar", None)
+        assert (doubt.effect, doubt.action, doubt.nonce) == (effect, "pay_avatar", effect[:16])
+        assert doubt.since is not None
+        assert 0.0 <= now - doubt.since < 10.0
         assert "amount=5" in doubt.summary
+        assert "transaction history" in doubt.look_at
         with pytest.raises(OperatorError, match="there is a file at"):
             database.back_up(str(path))
         with monkeypatch.context() as patch:
@@ -239,10 +242,10 @@ async def test_what_waits_and_what_is_in_doubt_is_read_from_the_file(autojump_cl
         assert {each.name for each in tmp_path.iterdir()} & {"copy.db", "copy.db.part", "audit.jsonl"} == set()
 
 
-class Paying:
+class Paying(QuietMind):
     """A mind that pays whoever asks."""
 
-    def hear(self, event, around):
+    def hear(self, event, around, now):
         if not isinstance(event, ImReceived):
             return ()
         who = Principal(avatar_id=event.source.id)
@@ -255,9 +258,3 @@ class Paying:
                 target_provenance=Provenance.AUTHORISED_WORDS,
             ),
         )
-
-    def learn(self, proposal, outcome):
-        pass
-
-    def forget(self, avatar_id):
-        pass
