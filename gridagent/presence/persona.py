@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import resources
 from importlib.resources.abc import Traversable
 from types import MappingProxyType
@@ -25,7 +25,7 @@ from gridagent.errors import ConfigError, ConfigProblem
 from gridagent.limits import PERSONA_FILE_MAX_BYTES, Bounded, Label, Name, ShortText
 from gridagent.presence.address import words_of
 
-__all__ = ("Persona", "built_in_persona", "built_in_personas", "parse_persona")
+__all__ = ("Persona", "built_in_persona", "built_in_personas", "names_of", "parse_persona")
 
 _FENCE: Final = "---"
 _SUFFIX: Final = ".md"
@@ -114,6 +114,19 @@ def built_in_persona(name: str, *, where: str = "persona") -> Persona:
         mend = f"choose one of {', '.join(known)}, or give a file with persona_file"
         raise ConfigError((ConfigProblem(path=where, what="is no built-in persona", shape="", mend=mend),))
     return parse_persona((_folder() / f"{name}{_SUFFIX}").read_bytes(), source=f"built-in persona {name}")
+
+
+def names_of(persona: Persona, *, first_name: str, last_name: str, aliases: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return everything an avatar answers to, each name once.
+
+    Args:
+        persona: brings its name and aliases.
+        first_name: of the account; enough to be called by.
+        last_name: of the account.
+        aliases: from the configuration.
+    """
+    names = (first_name, f"{first_name} {last_name}", persona.name, *persona.aliases, *aliases)
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _folder() -> Traversable:

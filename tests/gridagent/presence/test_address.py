@@ -2,7 +2,7 @@
 
 import pytest
 
-from gridagent.presence.address import is_named, words_of
+from gridagent.presence.address import _FOLDING, Names, is_named, words_of
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,31 @@ def test_the_short_way_for_ascii_comes_to_the_same():
         assert (*words_of(text), "\N{LATIN SMALL LETTER E WITH ACUTE}") == words_of(
             f"{text} \N{LATIN SMALL LETTER E WITH ACUTE}"
         )
+
+
+def test_a_name_without_spaces_around_it_is_found_in_its_script():
+    """Spec: PRS-1 — Japanese or Thai set no spaces; a single character is no name there, and Latin stays strict."""
+    assert Names((words_of("ロビン"),)).find(words_of("ロビンさん、こんにちは")) == 0
+    assert Names((words_of("ロビン"),)).find(words_of("やあ、ロビンさん")) == 1
+    assert Names((words_of("ロビン"),)).find(words_of("こんにちは、みなさん")) == -1
+    assert Names((words_of("鳥"),)).find(words_of("小鳥")) == -1
+    assert Names((words_of("ロビン 号"),)).find(words_of("ロビンさん")) == -1
+    assert Names((words_of("Robin"),)).find(words_of("Robinさん")) == -1
+
+
+def test_the_first_place_of_any_name_is_told():
+    """Several names, some with the same first word, and one that is empty."""
+    names = Names(map(words_of, ("Lady Red", "Lady Robin", "Rob", "")))
+    assert names.find(words_of("oh lady robin hello")) == 1
+    assert names.find(words_of("lady green, and rob")) == 3
+    assert names.find(()) == -1
+    assert names.words == {"lady", "red", "robin", "rob"}
+
+
+def test_folding_is_cached_for_a_bounded_number_of_characters():
+    """A text of every character there is leaves a cache of a known size, and is folded the same afterwards."""
+    before = words_of("Größe\u200b é")
+    for start in range(0x100, 0x30000, 0x200):
+        words_of("".join(map(chr, range(start, start + 0x200))).encode("utf-8", "ignore").decode())
+    assert len(_FOLDING) <= 8_192
+    assert words_of("Größe\u200b é") == before == ("grösse", "é")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gridagent.errors import ConfigError
 from gridagent.limits import PERSONA_FILE_MAX_BYTES
-from gridagent.presence.persona import built_in_persona, built_in_personas, parse_persona
+from gridagent.presence.persona import built_in_persona, built_in_personas, names_of, parse_persona
 
 WHOLE = """---
 # who she is
@@ -158,3 +158,12 @@ def test_an_unknown_built_in_persona_is_refused() -> None:
     with pytest.raises(ConfigError) as caught:
         built_in_persona("../default", where="$.avatars.robin.persona")
     assert "$.avatars.robin.persona: is no built-in persona; choose one of default" in str(caught.value)
+
+
+def test_an_avatar_answers_to_its_account_its_persona_and_its_aliases() -> None:
+    """Each name once, and none that is empty. Spec: PRS-6."""
+    persona = parse_persona(WHOLE.encode())
+    names = names_of(persona, first_name="Robin", last_name="Resident", aliases=("Rob",))
+    assert names == ("Robin", "Robin Resident", "Lady Robin", "Bird of the Plaza", "Rob")
+    plain = parse_persona(b"You are a robin.")
+    assert names_of(plain, first_name="Robin", last_name="Resident") == ("Robin", "Robin Resident")
