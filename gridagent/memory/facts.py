@@ -74,7 +74,7 @@ class Fact(Bounded, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def concerns(self, person: AvatarId) -> bool:
         """Tell whether it goes when a person is forgotten (Spec: MEM-5)."""
-        return person in {self.told_by, self.about} or person in self.text
+        return person in {self.told_by, self.about} or person in self.text or f":{person}@" in self.scope
 
 
 class FactKept(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -10,15 +10,18 @@ Its invariant: what `Store.commit` has answered survives any crash; what it has 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
 import msgspec
 
+from gridagent.conversation.store import StoredEntry
 from gridagent.errors import GridAgentError, OperatorError
-from gridagent.ids import AvatarKey
-from gridagent.storage.records import AuditQuery, Record, Recovered, StoredAudit
+from gridagent.ids import AvatarId, AvatarKey
+from gridagent.memory.facts import Fact, Reader
+from gridagent.memory.recall import RecallQuestion
+from gridagent.storage.records import AuditQuery, HeldAbout, Readable, Record, Recovered, StoredAudit
 
 __all__ = (
     "LedgerInUse",
@@ -167,4 +170,26 @@ class Store(Protocol):
 
     def status(self) -> StorageStatus:
         """Return what an operator may want to know."""
+        ...
+
+    # What an avatar learnt; each answer knows of everything submitted before.
+
+    async def conversations(self, avatar: AvatarKey) -> tuple[int, ...]:
+        """Return the numbers of the conversations kept, the least recently used first."""
+        ...
+
+    async def entries(self, avatar: AvatarKey, numbers: Sequence[int]) -> tuple[StoredEntry, ...]:
+        """Return the entries of some conversations, one after the other, each the oldest first."""
+        ...
+
+    async def recall(self, avatar: AvatarKey, question: RecallQuestion) -> tuple[Fact, ...]:
+        """Return the facts that fit best, of those that the reading conversation sees (Spec: MEM-4, MEM-7)."""
+        ...
+
+    async def readable(self, avatar: AvatarKey, reader: Reader) -> Readable:
+        """Return all that one conversation may be asked about in SQL (Spec: MEM-6, MEM-7)."""
+        ...
+
+    async def held_about(self, avatar: AvatarKey, person: AvatarId) -> HeldAbout:
+        """Return all that forgetting a person would delete (Spec: MEM-5)."""
         ...

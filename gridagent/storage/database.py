@@ -226,6 +226,8 @@ def _configure(connection: apsw.Connection, path: str, files: Files, *, read_onl
     connection.pragma("mmap_size", 0)
     connection.pragma("trusted_schema", 0)
     connection.pragma("cell_size_check", 1)
+    # What somebody wants forgotten is overwritten with zeros, and does not lie on in a free page (Spec: MEM-5).
+    connection.pragma("secure_delete", 1)
     connection.pragma("temp_store", "MEMORY")
     connection.pragma("fullfsync", 1)
     connection.pragma("checkpoint_fullfsync", 1)

@@ -8,18 +8,32 @@ bounded; what is kept for after safe mode and finds no room is counted.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import trio
 
+from gridagent.conversation.store import StoredEntry
 from gridagent.errors import LimitExceeded
-from gridagent.ids import AvatarKey, EffectKey
+from gridagent.ids import AvatarId, AvatarKey, EffectKey
 from gridagent.limits import AUDIT_RECORDS_IN_MEMORY_MAX
+from gridagent.memory.facts import Fact, Reader
+from gridagent.memory.recall import RecallQuestion
 from gridagent.policy.changes import EffectReserved, EffectSent, EffectSettled
 from gridagent.policy.history import History
 from gridagent.runtime.ports import Clock
 from gridagent.storage.base import SafeMode, StorageFailed, StorageFault, StorageStatus, Watcher
-from gridagent.storage.records import AuditAppended, AuditQuery, Kept, Record, Recovered, StoredAudit
+from gridagent.storage.learnt import LearntInMemory
+from gridagent.storage.records import (
+    AuditAppended,
+    AuditQuery,
+    HeldAbout,
+    Kept,
+    Learnt,
+    Readable,
+    Record,
+    Recovered,
+    StoredAudit,
+)
 from gridagent.storage.settings import QUEUE_RECORDS_MAX
 from gridagent.storage.writer import WATCHERS_MAX
 
@@ -29,12 +43,13 @@ __all__ = ("MemoryStore",)
 class _Avatar:
     """What is kept of one avatar."""
 
-    __slots__ = ("audited", "history", "reserved_in", "run")
+    __slots__ = ("audited", "history", "learnt", "reserved_in", "run")
 
     def __init__(self) -> None:
         self.run = 0
         self.audited = (0, 0)
         self.history = History()
+        self.learnt = LearntInMemory()
         self.reserved_in: dict[EffectKey, int] = {}  # one entry an effect that has not ended
 
 
@@ -148,6 +163,35 @@ class MemoryStore:
             lost=self._lost,
         )
 
+    # --- what an avatar learnt --------------------------------------------------------------------
+
+    async def conversations(self, avatar: AvatarKey) -> tuple[int, ...]:
+        """Return the numbers of the conversations kept, the least recently used first."""
+        await trio.lowlevel.checkpoint()
+        return self._learnt(avatar).numbers()
+
+    async def entries(self, avatar: AvatarKey, numbers: Sequence[int]) -> tuple[StoredEntry, ...]:
+        """Return the entries of some conversations."""
+        await trio.lowlevel.checkpoint()
+        return self._learnt(avatar).entries_of(numbers)
+
+    async def recall(self, avatar: AvatarKey, question: RecallQuestion) -> tuple[Fact, ...]:
+        """Return the facts that fit best."""
+        await trio.lowlevel.checkpoint()
+        return self._learnt(avatar).recall(question)
+
+    async def readable(self, avatar: AvatarKey, reader: Reader) -> Readable:
+        """Return all that one conversation may be asked about in SQL."""
+        await trio.lowlevel.checkpoint()
+        return self._learnt(avatar).readable(reader)
+
+    async def held_about(self, avatar: AvatarKey, person: AvatarId) -> HeldAbout:
+        """Return all that forgetting a person would delete."""
+        await trio.lowlevel.checkpoint()
+        return self._learnt(avatar).held_about(person)
+
+    # --- inside -----------------------------------------------------------------------------------
+
     def _tell(self) -> None:
         for watcher in tuple(self._watchers.values()):
             watcher(self._safe_mode)
@@ -155,7 +199,19 @@ class MemoryStore:
     def _apply(self, records: tuple[Record, ...]) -> tuple[bool, ...]:
         self._commits += 1
         self._records += len(records)
-        return tuple([self._keep(each) if isinstance(each, Kept) else self._append(each) for each in records])
+        return tuple([self._take(each) for each in records])
+
+    def _take(self, record: Record) -> bool:
+        match record:
+            case Kept():
+                return self._keep(record)
+            case Learnt():
+                return self._learnt(record.avatar).learn(record.change)
+            case _:
+                return self._append(record)
+
+    def _learnt(self, avatar: AvatarKey) -> LearntInMemory:
+        return self._avatars.setdefault(avatar, _Avatar()).learnt
 
     def _keep(self, kept: Kept) -> bool:
         mine = self._avatars.setdefault(kept.avatar, _Avatar())

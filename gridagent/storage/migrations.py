@@ -12,14 +12,14 @@ from typing import Final, TypeAlias
 
 import apsw
 
-from gridagent.storage.schema import APPLICATION_ID, SCHEMA_1
+from gridagent.storage.schema import APPLICATION_ID, SCHEMA_1, SCHEMA_2
 
 __all__ = ("MIGRATIONS", "Migration", "expected_schema", "migrate", "schema_of")
 
 Migration: TypeAlias = tuple[str, ...]
 """SQL that leads from one version to the next."""
 
-MIGRATIONS: Final[tuple[Migration, ...]] = (SCHEMA_1,)
+MIGRATIONS: Final[tuple[Migration, ...]] = (SCHEMA_1, SCHEMA_2)
 """Step *n* (counted from 1) leads to version *n*."""
 
 SchemaRow: TypeAlias = tuple[str, str, str]
@@ -48,8 +48,11 @@ def migrate(connection: apsw.Connection, *, found: int, migrations: Sequence[Mig
 
 
 def schema_of(connection: apsw.Connection) -> frozenset[SchemaRow]:
-    """Return every table and index as ``(kind, name, sql)``."""
-    rows = connection.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL")
+    """Return every table and index of ours as ``(kind, name, sql)``; what SQLite makes behind a search is its own."""
+    rows = connection.execute(
+        "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+        " AND tbl_name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')"
+    )
     return frozenset((str(kind), str(name), str(sql)) for kind, name, sql in rows)
 
 

@@ -14,7 +14,10 @@ from typing import Final, TypeAlias
 import msgspec
 
 from gridagent.actions import Outcome
+from gridagent.conversation.changes import ConversationChange
+from gridagent.conversation.store import StoredEntry
 from gridagent.ids import AvatarKey, EffectKey
+from gridagent.memory.facts import Fact, FactKept
 from gridagent.policy.audit import AuditKind, AuditRecord
 from gridagent.policy.changes import Change, EffectReserved, GatewaySnapshot
 from gridagent.policy.ledger import EffectState
@@ -24,13 +27,18 @@ __all__ = (
     "AuditAppended",
     "AuditQuery",
     "EffectRow",
+    "HeldAbout",
     "Kept",
+    "Learning",
+    "Learnt",
+    "Readable",
     "Record",
     "Recovered",
     "StoredAudit",
 )
 
 AUDIT_PAGE_MAX: Final = 1_000
+Learning: TypeAlias = ConversationChange | FactKept
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -54,7 +62,17 @@ class AuditAppended(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     record: AuditRecord
 
 
-Record: TypeAlias = Kept | AuditAppended
+class Learnt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One change of what an avatar heard, said, looked up and remembers.
+
+    Applied unless it says what is known already.
+    """
+
+    avatar: AvatarKey
+    change: Learning
+
+
+Record: TypeAlias = Kept | AuditAppended | Learnt
 
 
 class Recovered(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +82,24 @@ class Recovered(msgspec.Struct, frozen=True, kw_only=True):
     """Number of this run; higher than any before."""
     snapshot: GatewaySnapshot
     """What all changes of earlier runs come to; the new gateway goes on from it."""
+
+
+class Readable(msgspec.Struct, frozen=True, kw_only=True):
+    """All that one conversation may be asked about in SQL: its own entries, and the facts it sees (Spec: MEM-7)."""
+
+    entries: tuple[StoredEntry, ...]
+    facts: tuple[Fact, ...]
+
+
+class HeldAbout(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is held about a person (Spec: MEM-5)."""
+
+    entries: tuple[StoredEntry, ...]
+    """Their conversations, one after the other."""
+    evidence: tuple[StoredEntry, ...]
+    """Evidence about them in the conversations of others."""
+    facts: tuple[Fact, ...]
+    """Told by them, about them, or learnt in an IM with them; the oldest first."""
 
 
 class EffectRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ("APPLICATION_ID", "LEDGER_TABLES", "SCHEMA_1", "SCHEMA_VERSION")
+__all__ = ("APPLICATION_ID", "LEDGER_TABLES", "SCHEMA_1", "SCHEMA_2", "SCHEMA_VERSION")
 
 APPLICATION_ID: Final = 0x67_72_69_64
 """``grid`` in ASCII: what SQLite keeps in the header of our files."""
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 SCHEMA_1: Final = (
     # What is true of the whole file: ledger, opened (how often), audit_dropped.
@@ -109,6 +109,48 @@ SCHEMA_1: Final = (
 ) STRICT""",
 )
 """Schema 1, in the order in which it is created."""
+
+SCHEMA_2: Final = (
+    # One row a conversation: an avatar's with one person on one channel of one grid, or with one thread of a front.
+    """CREATE TABLE conversation (
+  number INTEGER PRIMARY KEY,
+  avatar TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  person TEXT,
+  key BLOB NOT NULL,
+  last INTEGER NOT NULL,
+  last_at REAL NOT NULL
+) STRICT""",
+    "CREATE UNIQUE INDEX conversation_scope ON conversation (avatar, scope)",
+    "CREATE INDEX conversation_person ON conversation (avatar, person) WHERE person IS NOT NULL",
+    # Numbers of entries count up over all conversations of an avatar.
+    """CREATE TABLE entry (
+  conversation INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  body BLOB NOT NULL,
+  PRIMARY KEY (conversation, number)
+) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX entry_used ON entry (conversation) WHERE kind = 'used'",
+    """CREATE TABLE fact (
+  number INTEGER PRIMARY KEY,
+  avatar TEXT NOT NULL,
+  fact_id TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  source TEXT NOT NULL,
+  told_by TEXT,
+  about TEXT,
+  region TEXT NOT NULL,
+  at REAL NOT NULL,
+  tainted INTEGER NOT NULL
+) STRICT""",
+    "CREATE UNIQUE INDEX fact_known ON fact (avatar, fact_id)",
+    "CREATE INDEX fact_scope ON fact (avatar, scope, number)",
+    # The words of facts, under the number of their fact, and nowhere else: what is deleted here is gone.
+    "CREATE VIRTUAL TABLE fact_text USING fts5(text, tokenize = 'unicode61 remove_diacritics 2')",
+    "INSERT INTO fact_text (fact_text, rank) VALUES ('secure-delete', 1)",
+)
+"""Schema 2 beside schema 1: conversations and facts (Spec: MEM-3, MEM-4, MEM-5)."""
 
 LEDGER_TABLES: Final = ("meta", "avatar", "budget", "effect", "approval", "schedule_grant", "segment")
 """Tables of bounded size whose pages are checked at every start."""

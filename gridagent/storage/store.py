@@ -16,16 +16,27 @@ from typing import Final, TypeVar
 import apsw
 import trio
 
+from gridagent.conversation.store import StoredEntry
 from gridagent.errors import OutcomeUnknown, ResourceClosed
-from gridagent.ids import AvatarKey, EffectKey
+from gridagent.ids import AvatarId, AvatarKey, EffectKey
+from gridagent.memory.facts import Fact, Reader
+from gridagent.memory.recall import RecallQuestion
 from gridagent.runtime.ports import Ports
-from gridagent.storage import audit, effects
+from gridagent.storage import audit, conversations, effects, facts, learning
 from gridagent.storage.audit_chain import ChainReport, check_segment, export_segment, segment_heads
 from gridagent.storage.backup import BackupReport, PagedBackup
 from gridagent.storage.base import SafeMode, StorageFailed, StorageFault, StorageStatus, Watcher
 from gridagent.storage.database import Database, Holder, open_database
 from gridagent.storage.files import Files, SystemFiles
-from gridagent.storage.records import AuditQuery, EffectRow, Record, Recovered, StoredAudit
+from gridagent.storage.records import (
+    AuditQuery,
+    EffectRow,
+    HeldAbout,
+    Readable,
+    Record,
+    Recovered,
+    StoredAudit,
+)
 from gridagent.storage.settings import StorageSettings
 from gridagent.storage.transactions import Ledger
 from gridagent.storage.writer import Writer
@@ -112,6 +123,28 @@ class SqliteStore:
     def status(self) -> StorageStatus:
         """Return what an operator may want to know."""
         return self._writer.status()
+
+    # --- what an avatar learnt --------------------------------------------------------------------
+
+    async def conversations(self, avatar: AvatarKey) -> tuple[int, ...]:
+        """Return the numbers of the conversations kept, the least recently used first."""
+        return await self._read(partial(conversations.numbers, avatar=avatar))
+
+    async def entries(self, avatar: AvatarKey, numbers: Sequence[int]) -> tuple[StoredEntry, ...]:
+        """Return the entries of some conversations."""
+        return await self._read(partial(conversations.entries_of, avatar=avatar, conversations=numbers))
+
+    async def recall(self, avatar: AvatarKey, question: RecallQuestion) -> tuple[Fact, ...]:
+        """Return the facts that fit best, ranked by BM25."""
+        return await self._read(partial(facts.recall, avatar=avatar, question=question))
+
+    async def readable(self, avatar: AvatarKey, reader: Reader) -> Readable:
+        """Return all that one conversation may be asked about in SQL."""
+        return await self._read(partial(learning.readable, avatar=avatar, reader=reader))
+
+    async def held_about(self, avatar: AvatarKey, person: AvatarId) -> HeldAbout:
+        """Return all that forgetting a person would delete."""
+        return await self._read(partial(learning.held_about, avatar=avatar, person=person))
 
     # --- the operator -----------------------------------------------------------------------------
 

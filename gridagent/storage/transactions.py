@@ -31,7 +31,8 @@ from gridagent.storage import approvals, avatars, budgets, effects, grants
 from gridagent.storage.audit import AuditBatch, TailDamaged, load_tail
 from gridagent.storage.audit_chain import drop_segment
 from gridagent.storage.database import Database, damaged, refused_when_damaged, storage_errors
-from gridagent.storage.records import Kept, Record, Recovered
+from gridagent.storage.learning import drop_old, forgets, learn
+from gridagent.storage.records import Kept, Learnt, Record, Recovered
 from gridagent.storage.rows import one
 from gridagent.storage.settings import DAY_S, StorageSettings
 
@@ -113,6 +114,7 @@ class Ledger:
         changes = self._changes
         numbers: dict[str, int] = {}
         results = []
+        forgotten = False
         with self._transaction() as connection:
             for records in batch:
                 applied = []
@@ -121,6 +123,9 @@ class Ledger:
                         changes += 1
                         numbers[record.avatar] = changes
                         applied.append(APPLY[type(record.change)](connection, record, record.change, changes))
+                    elif isinstance(record, Learnt):
+                        forgotten |= forgets(record)
+                        applied.append(learn(connection, record))
                     else:
                         applied.append(added.append(record))
                 results.append(tuple(applied))
@@ -130,7 +135,18 @@ class Ledger:
                 numbers.items(),
             )
         self._tail, self._changes = added.adopt(), changes
+        if forgotten:
+            self._empty_log()
         return results
+
+    def _empty_log(self) -> None:
+        """Move the write-ahead log into the database and cut it to nothing: it still held what was deleted.
+
+        Raises:
+            StorageFailed: the disk failed; the deletion itself is durable.
+        """
+        with storage_errors():
+            self.database.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def probe(self) -> None:
         """Write something: a disk that cannot be written to is found out now and not by the next payment.
@@ -178,6 +194,7 @@ class Ledger:
                 + approvals.drop_ended(connection, before=at - keep.approvals_keep_days * DAY_S, most=DROPS_A_TURN)
                 + grants.drop_ended(connection, before=at - keep.grants_keep_days * DAY_S, most=DROPS_A_TURN)
                 + budgets.drop_empty(connection, DROPS_A_TURN)
+                + drop_old(connection, at, keep, most=DROPS_A_TURN)
                 + drop_segment(connection, before=at - keep.audit_keep_days * DAY_S, keep_rows=keep.audit_keep_rows)
             )
 

@@ -98,11 +98,12 @@ def test_the_same_words_are_one_fact():
 
 
 def test_a_fact_goes_with_whoever_told_it_or_is_in_it():
-    """Spec: MEM-5 — told by, about, or naming the UUID."""
+    """Spec: MEM-5 — told by, about, naming the UUID, or learnt in an IM with them."""
     assert learnt().concerns(ANN)
     assert not learnt().concerns(BEN)
     assert learnt(about=BEN).concerns(BEN)
     assert learnt(f"{BEN} owns the stand").concerns(BEN)
+    assert learnt(told_by=None, reader=reader(BEN)).concerns(BEN)
 
 
 def test_a_fact_fits_where_it_is_shown():

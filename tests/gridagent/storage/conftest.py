@@ -9,9 +9,13 @@ from types import SimpleNamespace
 import pytest
 
 from gridagent.actions import Confirmed, EffectClass, EvidenceKind, InDoubt, PayAvatar, Refused, Say
-from gridagent.authority import ActionRequest, Origin, Principal, Role
+from gridagent.authority import ActionRequest, Origin, Principal, Role, TextSource
 from gridagent.config.policy import BudgetScope, Meter
+from gridagent.conversation.changes import EntriesCompacted, EntryAdded, PersonForgotten
+from gridagent.conversation.entries import Entry, Finding, Heard, Said, Summary, Used
+from gridagent.conversation.keys import Channel, PersonKey, ThreadKey
 from gridagent.ids import ApprovalId, AvatarId, AvatarKey, CorrelationId, EffectKey, Generation, GrantId
+from gridagent.memory.facts import Fact, FactKept, Reader, learn
 from gridagent.policy.approvals import ApprovalInput
 from gridagent.policy.audit import AuditKind, AuditRecord
 from gridagent.policy.budgets import BudgetRow, BudgetSnapshot
@@ -32,7 +36,7 @@ from gridagent.policy.changes import (
 from gridagent.policy.grants import GrantRecord, GrantState, GrantUse
 from gridagent.storage import avatars
 from gridagent.storage.database import Database, Holder, open_database
-from gridagent.storage.records import AuditAppended, Kept
+from gridagent.storage.records import AuditAppended, Kept, Learnt
 from gridagent.storage.settings import StorageSettings
 from gridagent.storage.simulated_disk import SimulatedDisk
 from gridagent.storage.transactions import Ledger
@@ -173,6 +177,67 @@ def audited(seq: int, *, at: float | None = None, avatar: str = "robin", run: in
     return AuditAppended(avatar=AvatarKey(avatar), run=run, record=record)
 
 
+ANN = AvatarId("0a0a0a0a-0000-4000-8000-000000000001")
+BEN = AvatarId("0b0b0b0b-0000-4000-8000-000000000002")
+
+
+def key(peer: str = ANN, channel: Channel = Channel.IM, *, grid: str = "g", avatar: str = "robin") -> PersonKey:
+    """A conversation with a person."""
+    return PersonKey(avatar=AvatarKey(avatar), grid=grid, peer=AvatarId(peer), channel=channel)
+
+
+def reads(key_: PersonKey | ThreadKey) -> Reader:
+    """A conversation as it reads."""
+    return Reader(scope=key_.scope, private=key_.private)
+
+
+def heard(text: str, *, at: float = 100.0) -> Heard:
+    """Something heard."""
+    return Heard(at=at, tainted=True, who="Ann", source=TextSource.STRANGER, text=text)
+
+
+def looked(*subjects: str, data: str = "{}", after: int = 0, at: float = 101.0) -> Used:
+    """Something looked up."""
+    finding = Finding(tool="look", arguments=b"{}", data=data.encode(), subjects=subjects, tainted=False)
+    return Used(at=at, tainted=False, evidence=(finding,), after=after)
+
+
+def added(number: int, entry: Entry, key_: PersonKey | ThreadKey | None = None) -> Learnt:
+    """One more entry."""
+    change = EntryAdded(key=key() if key_ is None else key_, number=number, entry=entry)
+    return Learnt(avatar=change.key.avatar, change=change)
+
+
+def fact(text: str, *, key_: PersonKey | ThreadKey | None = None, avatar: str = "robin", **more) -> Learnt:
+    """One more fact."""
+    said = {"source": TextSource.OWNER, "told_by": None, "about": None, "tainted": False, "at": 100.0, **more}
+    found = learn(text, reader=reads(key() if key_ is None else key_), **said)
+    assert isinstance(found, Fact)
+    return Learnt(avatar=AvatarKey(avatar), change=FactKept(avatar=AvatarKey(avatar), fact=found))
+
+
+def forgot(person: str = ANN, *, avatar: str = "robin") -> Learnt:
+    """Somebody is forgotten."""
+    change = PersonForgotten(avatar=AvatarKey(avatar), person=AvatarId(person))
+    return Learnt(avatar=AvatarKey(avatar), change=change)
+
+
+def learnt() -> tuple[Learnt, ...]:
+    """A row of every kind that conversations and facts have."""
+    thread = ThreadKey(avatar=ROBIN, principal="desk", thread="t")
+    summary = Summary(at=90.0, tainted=True, text="[stranger] Ann: hm", covers=4, since=80.0)
+    return (
+        added(1, heard("hello")),
+        added(2, Said(at=101.0, tainted=False, text="hello Ann", persona="p1")),
+        added(3, looked(BEN, after=2)),
+        added(4, heard("in public"), key(channel=Channel.PUBLIC)),
+        added(5, heard("from the desk"), thread),
+        Learnt(avatar=ROBIN, change=EntriesCompacted(key=thread, through=5, summary=summary)),
+        fact("Ann likes tea", told_by=ANN),
+        fact("the café is shut", key_=key(channel=Channel.PUBLIC), source=TextSource.STRANGER, region="Plaza"),
+    )
+
+
 @pytest.fixture
 def make() -> SimpleNamespace:
     """Short ways to make records."""
@@ -194,6 +259,16 @@ def make() -> SimpleNamespace:
         generation=lambda number: GenerationOpened(generation=Generation(number)),
         hold=lambda held, at=1.0: HoldChanged(held=held, at=at),
         audited=audited,
+        ann=ANN,
+        ben=BEN,
+        key=key,
+        reads=reads,
+        heard=heard,
+        looked=looked,
+        added=added,
+        fact=fact,
+        forgot=forgot,
+        learnt=learnt,
         confirmed=CONFIRMED,
         refused=Refused(reason="no_funds"),
         in_doubt=InDoubt(reason="no_evidence"),

@@ -20,6 +20,7 @@ from gridagent.storage.database import (
 )
 from gridagent.storage.files import SystemFiles
 from gridagent.storage.migrations import MIGRATIONS
+from gridagent.storage.schema import SCHEMA_VERSION
 from gridagent.storage.simulated_disk import SimulatedDisk
 
 HOLDER = Holder(pid=4_711, since="2027-03-01 12:00")
@@ -154,7 +155,9 @@ def test_another_database_is_not_taken_for_the_one_that_was_begun(place) -> None
 def test_a_newer_schema_is_refused_and_left_alone(place) -> None:
     """An older program says which is newer, and that a backup from before helps. Spec: EFX-4. Fault: 41."""
     _open(place, migrations=(*MIGRATIONS, NEXT)).close()
-    with pytest.raises(LedgerRefused, match=r"newer gridagent \(schema 2, this one knows 1\).*before the upgrade"):
+    newer, known = SCHEMA_VERSION + 1, SCHEMA_VERSION
+    said = rf"newer gridagent \(schema {newer}, this one knows {known}\).*before the upgrade"
+    with pytest.raises(LedgerRefused, match=said):
         _open(place)
     _open(place, migrations=(*MIGRATIONS, NEXT)).close()
 
@@ -163,7 +166,7 @@ def test_an_older_schema_is_upgraded_unless_only_reading(place) -> None:
     """A reader changes nothing and says what would."""
     _open(place).close()
     newer = (*MIGRATIONS, NEXT)
-    with pytest.raises(LedgerRefused, match="has the older schema 1; start the service once"):
+    with pytest.raises(LedgerRefused, match=f"has the older schema {SCHEMA_VERSION}; start the service once"):
         _open(place, migrations=newer, read_only=True)
     _open(place, migrations=newer).close()
     reader = _open(place, migrations=newer, read_only=True)
@@ -248,7 +251,7 @@ def test_damage_in_a_page_of_the_ledger_is_found(disk, make) -> None:
     place = (disk, make.path)
     database = _open(place)
     database.connection.executemany(
-        "INSERT INTO meta VALUES (?, ?)", [(f"key-{number}", "x" * 50) for number in range(300)]
+        "INSERT INTO meta VALUES (?, ?)", [(f"key-{number}", "x" * 50) for number in range(1_500)]
     )
     database.close()
     refused = 0

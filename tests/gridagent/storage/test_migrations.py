@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import apsw
+import msgspec
 import pytest
 
+from gridagent.conversation.entries import Entry, Used
+from gridagent.memory.recall import RecallQuestion
 from gridagent.storage.migrations import MIGRATIONS, expected_schema, migrate, schema_of
 from gridagent.storage.schema import APPLICATION_ID, SCHEMA_VERSION
 from gridagent.storage.settings import StorageSettings
@@ -95,4 +98,20 @@ def test_every_released_schema_is_upgraded(version, disk, make) -> None:
     ]
     assert found.grants[1].use == make.used(1, key="grant")
     assert ledger.write([[make.audited(20, run=3), make.audited(21, run=3)]]) == [(False, True)]
+    if version == 1:
+        assert ledger.write([make.learnt()]) == [(True,) * len(make.learnt())]
+    assert _learnt(ledger, make) == (5, ["[stranger] Ann: hm", "hello", "hello Ann", "in public"], ["Ann likes tea"])
     database.close()
+
+
+def _learnt(ledger, make):
+    """Return how many entries there are, their texts, and what is known of tea."""
+    from gridagent.storage import conversations, facts  # noqa: PLC0415 - only here
+
+    numbers = ledger.read(lambda connection: conversations.numbers(connection, make.robin))
+    rows = ledger.read(lambda connection: conversations.entries_of(connection, make.robin, numbers))
+    entries = [msgspec.msgpack.decode(row.body, type=Entry) for row in rows]
+    question = RecallQuestion(reader=make.reads(make.key()), words="tea")
+    found = ledger.read(lambda connection: facts.recall(connection, make.robin, question))
+    texts = sorted(entry.text for entry in entries if not isinstance(entry, Used))
+    return len(entries), texts, [each.text for each in found]

@@ -10,6 +10,7 @@ import trio
 
 from gridagent.errors import LimitExceeded
 from gridagent.ids import AvatarKey
+from gridagent.memory.recall import RecallQuestion
 from gridagent.policy.approvals import ApprovalInput
 from gridagent.policy.audit import AuditKind
 from gridagent.policy.changes import GatewaySnapshot
@@ -198,3 +199,33 @@ async def test_a_cancelled_commit_can_be_made_again(place, make) -> None:
             await store.commit(make.kept(make.reserved("a")))
         assert (await store.open_avatar(make.robin)).snapshot.open_effects == ()
         assert await store.commit(make.kept(make.reserved("a"))) == (True,)
+
+
+async def test_what_was_learnt_comes_back_after_a_restart(place, make) -> None:
+    """Spec: MEM-3, MEM-4, MEM-7 — conversations and facts ride in the same commits, and each avatar has its own."""
+    async with place.open() as store:
+        store.submit(*make.learnt())
+        assert await store.commit(make.added(6, make.heard("more"))) == (True,)
+    async with place.open() as store:
+        numbers = await store.conversations(make.robin)
+        assert [row.number for row in await store.entries(make.robin, numbers)] == [4, 5, 1, 2, 3, 6]
+        assert await store.conversations(AvatarKey("wren")) == ()
+        question = RecallQuestion(reader=make.reads(make.key()), words="tea")
+        assert [each.text for each in await store.recall(make.robin, question)] == ["Ann likes tea"]
+        assert await store.recall(AvatarKey("wren"), question) == ()
+        other = await store.readable(make.robin, make.reads(make.key(make.ben)))
+        assert (other.entries, [each.text for each in other.facts]) == ((), ["the café is shut"])
+
+
+async def test_a_forgotten_person_stays_forgotten(place, make) -> None:
+    """Spec: MEM-5 — export shows everything, and after forgetting, also after a restart, there is nothing to show."""
+    async with place.open() as store:
+        await store.commit(*make.learnt())
+        held = await store.held_about(make.robin, make.ann)
+        assert ([row.number for row in held.entries], len(held.facts)) == ([1, 2, 3, 4], 1)
+        assert [row.number for row in (await store.held_about(make.robin, make.ben)).evidence] == [3]
+        assert await store.commit(make.forgot()) == (True,)
+    async with place.open() as store:
+        held = await store.held_about(make.robin, make.ann)
+        assert (held.entries, held.evidence, held.facts) == ((), (), ())
+        assert len(await store.conversations(make.robin)) == 1
