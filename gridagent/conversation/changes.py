@@ -24,6 +24,7 @@ __all__ = (
     "EntriesCompacted",
     "EntryAdded",
     "PersonForgotten",
+    "StoredEntry",
 )
 
 DROPS_PER_CHANGE_MAX: Final = 64
@@ -58,6 +59,16 @@ class PersonForgotten(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     avatar: AvatarKey
     person: AvatarId
+
+
+class StoredEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One entry as storage hands it back; nothing of it was looked at."""
+
+    number: int
+    key: bytes
+    """JSON."""
+    body: bytes
+    """Msgpack."""
 
 
 ConversationChange: TypeAlias = EntryAdded | EntriesCompacted | ConversationsDropped | PersonForgotten

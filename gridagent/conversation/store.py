@@ -24,6 +24,7 @@ from gridagent.conversation.changes import (
     EntriesCompacted,
     EntryAdded,
     PersonForgotten,
+    StoredEntry,
 )
 from gridagent.conversation.compaction import CannotShrink, summarise
 from gridagent.conversation.entries import Entry, Heard, Said, Used, restored, text_bytes
@@ -34,7 +35,7 @@ from gridagent.errors import InternalError
 from gridagent.ids import AvatarId, AvatarKey
 from gridagent.limits import clip_bytes
 
-__all__ = ("ConversationCounts", "ConversationStore", "StoredEntry", "Tended")
+__all__ = ("ConversationCounts", "ConversationStore", "Tended")
 
 COMPACTIONS_AT_ONCE: Final = 32
 """Conversations that one verb compacts to make room; beyond it the least recently used go."""
@@ -47,16 +48,6 @@ _SOFT: Final = 7 / 8
 _ENTRY_SHARE: Final = 4
 _key: Final[msgspec.json.Decoder[ConversationKey]] = msgspec.json.Decoder(ConversationKey)
 _entry: Final[msgspec.msgpack.Decoder[Entry]] = msgspec.msgpack.Decoder(Entry)
-
-
-class StoredEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One entry as storage hands it back; nothing of it was looked at."""
-
-    number: int
-    key: bytes
-    """JSON."""
-    body: bytes
-    """Msgpack."""
 
 
 class Tended(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
-from gridagent.conversation.store import StoredEntry
+from gridagent.conversation.changes import StoredEntry
 from gridagent.errors import GridAgentError, OperatorError
 from gridagent.ids import AvatarId, AvatarKey
 from gridagent.memory.facts import Fact, Reader

@@ -15,10 +15,15 @@ from typing import Final
 import apsw
 import msgspec
 
-from gridagent.conversation.changes import ConversationsDropped, EntriesCompacted, EntryAdded, PersonForgotten
+from gridagent.conversation.changes import (
+    ConversationsDropped,
+    EntriesCompacted,
+    EntryAdded,
+    PersonForgotten,
+    StoredEntry,
+)
 from gridagent.conversation.entries import Entry
 from gridagent.conversation.keys import ConversationKey, PersonKey
-from gridagent.conversation.store import StoredEntry
 from gridagent.ids import AvatarId, AvatarKey
 from gridagent.storage.rows import each, one, select
 

@@ -13,10 +13,15 @@ from typing import Final
 
 import msgspec
 
-from gridagent.conversation.changes import ConversationsDropped, EntriesCompacted, EntryAdded, PersonForgotten
+from gridagent.conversation.changes import (
+    ConversationsDropped,
+    EntriesCompacted,
+    EntryAdded,
+    PersonForgotten,
+    StoredEntry,
+)
 from gridagent.conversation.entries import Entry, Used
 from gridagent.conversation.keys import ConversationKey, PersonKey
-from gridagent.conversation.store import StoredEntry
 from gridagent.ids import AvatarId
 from gridagent.limits import FACTS_MAX, FACTS_PER_SCOPE_MAX
 from gridagent.memory.facts import Fact, Reader

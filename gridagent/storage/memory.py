@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import trio
 
-from gridagent.conversation.store import StoredEntry
+from gridagent.conversation.changes import StoredEntry
 from gridagent.errors import LimitExceeded
 from gridagent.ids import AvatarId, AvatarKey, EffectKey
 from gridagent.limits import AUDIT_RECORDS_IN_MEMORY_MAX

@@ -14,8 +14,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from gridagent.actions import Outcome
-from gridagent.conversation.changes import ConversationChange
-from gridagent.conversation.store import StoredEntry
+from gridagent.conversation.changes import ConversationChange, StoredEntry
 from gridagent.ids import AvatarKey, EffectKey
 from gridagent.memory.facts import Fact, FactKept
 from gridagent.policy.audit import AuditKind, AuditRecord

@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 import apsw
 import trio
 
-from gridagent.conversation.store import StoredEntry
+from gridagent.conversation.changes import StoredEntry
 from gridagent.errors import OutcomeUnknown, ResourceClosed
 from gridagent.ids import AvatarId, AvatarKey, EffectKey
 from gridagent.memory.facts import Fact, Reader

@@ -13,11 +13,12 @@ from gridagent.conversation.changes import (
     EntriesCompacted,
     EntryAdded,
     PersonForgotten,
+    StoredEntry,
 )
 from gridagent.conversation.entries import Finding, Heard, Said, Summary, Used, text_bytes
 from gridagent.conversation.keys import Channel, PersonKey, ThreadKey
 from gridagent.conversation.settings import ConversationSettings
-from gridagent.conversation.store import ConversationStore, StoredEntry
+from gridagent.conversation.store import ConversationStore
 from gridagent.errors import InternalError
 
 ANN = "0a0a0a0a-0000-4000-8000-000000000001"
