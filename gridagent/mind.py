@@ -146,6 +146,11 @@ class Surroundings(Nearby, Protocol):
         ...
 
     @property
+    def generation(self) -> int:
+        """Number of the connection; 0 while there is none."""
+        ...
+
+    @property
     def region(self) -> str:
         """The region's name; empty while not in the world."""
         ...

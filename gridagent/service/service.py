@@ -7,10 +7,10 @@ avatar's failure never stops another's (Spec: SUP-3, SUP-7, SUP-11).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 import attrs
 import msgspec
@@ -32,10 +32,23 @@ from gridagent.session.orders import Reloader
 from gridagent.storage.avatar import AvatarStore
 from gridagent.storage.base import Store
 
-__all__ = ("AvatarSpec", "Service", "open_service")
+__all__ = ("AvatarSpec", "Hosted", "OpenMind", "Service", "open_service")
 
 _TOKEN_BYTES: Final = 16
 _NO_RESTARTS: Final = RestartIntensity(max_restarts=0, window_s=60.0)
+
+
+@attrs.frozen(kw_only=True)
+class Hosted:
+    """A mind, and what answers its errands."""
+
+    mind: Mind
+    faculties: Faculties | None = None
+    """None can answer nothing."""
+
+
+OpenMind: TypeAlias = Callable[[Store | None], Awaitable[Hosted]]
+"""Makes a mind that goes on from what a store kept."""
 
 
 @attrs.frozen(kw_only=True)
@@ -44,10 +57,9 @@ class AvatarSpec:
 
     settings: SessionSettings
     policy: Policy
-    mind: Mind
+    mind: Mind | OpenMind
+    """What thinks; or what makes it, given the store."""
     backend: BackendFactory
-    faculties: Faculties | None = None
-    """What answers the mind's errands; None is nothing."""
     reload: Reloader | None = None
 
 
@@ -154,11 +166,12 @@ async def open_service(
             key = spec.settings.key
             if key in sessions:
                 raise OperatorError(f"two avatars are called {key!r}; give each a name of its own")
-            if store is None:
-                sessions[key] = _session(spec, ports, trail, log_error)
+            keeper = None if store is None else await AvatarStore.open(store, key)
+            hosted = await spec.mind(store) if callable(spec.mind) else Hosted(mind=spec.mind)
+            if keeper is None:
+                sessions[key] = _session(spec, hosted, ports, trail, log_error)
             else:
-                keeper = await AvatarStore.open(store, key)
-                sessions[key] = _kept_session(spec, ports, trail, log_error, keeper, leaving)
+                sessions[key] = _kept_session(spec, hosted, ports, trail, log_error, keeper, leaving)
 
         def on_exit(end: ChildExit) -> None:
             if end.error is not None and end.reason is not ExitReason.STOPPED:
@@ -181,15 +194,15 @@ async def open_service(
                 service.close()
 
 
-def _session(spec: AvatarSpec, ports: Ports, trail: AuditTrail, log_error: LogError) -> Session:
+def _session(spec: AvatarSpec, hosted: Hosted, ports: Ports, trail: AuditTrail, log_error: LogError) -> Session:
     record = partial(trail.record, spec.settings.key)
     gateway = Gateway(spec.policy, tokens=partial(ports.ids.token, _TOKEN_BYTES), audit=record)
     return Session(
         settings=spec.settings,
         gateway=gateway,
-        mind=spec.mind,
+        mind=hosted.mind,
         backend=spec.backend,
-        faculties=spec.faculties,
+        faculties=hosted.faculties,
         ports=ports,
         log_error=log_error,
         reload=spec.reload,
@@ -197,7 +210,13 @@ def _session(spec: AvatarSpec, ports: Ports, trail: AuditTrail, log_error: LogEr
 
 
 def _kept_session(
-    spec: AvatarSpec, ports: Ports, trail: AuditTrail, log_error: LogError, keeper: AvatarStore, leaving: ExitStack
+    spec: AvatarSpec,
+    hosted: Hosted,
+    ports: Ports,
+    trail: AuditTrail,
+    log_error: LogError,
+    keeper: AvatarStore,
+    leaving: ExitStack,
 ) -> Session:
     """Build a session that goes on where its avatar's last run ended or was cut off (Spec: EFX-2)."""
 
@@ -218,9 +237,9 @@ def _kept_session(
     session = Session(
         settings=msgspec.structs.replace(spec.settings, last_generation=int(snapshot.generation)),
         gateway=gateway,
-        mind=spec.mind,
+        mind=hosted.mind,
         backend=spec.backend,
-        faculties=spec.faculties,
+        faculties=hosted.faculties,
         ports=ports,
         log_error=log_error,
         reload=spec.reload,

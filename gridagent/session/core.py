@@ -322,7 +322,7 @@ class SessionCore:
     def _on_ready(self, event: BackendReady) -> None:
         self.where.self_id, self.where.name = event.avatar_id, event.name
         self.where.region, self.where.position = event.region, event.position
-        self.where.profile = event.profile
+        self.where.profile, self.where.generation = event.profile, int(self.generation)
         self.link.ready(self._now)
         self.step_agent(AgentInput.READY)
         self.doubts.connected()

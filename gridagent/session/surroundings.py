@@ -35,7 +35,18 @@ class Whereabouts:
         gateway: whose policy and kill switch are shown.
     """
 
-    __slots__ = ("_gateway", "backend", "balance", "name", "position", "posture", "profile", "region", "self_id")
+    __slots__ = (
+        "_gateway",
+        "backend",
+        "balance",
+        "generation",
+        "name",
+        "position",
+        "posture",
+        "profile",
+        "region",
+        "self_id",
+    )
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
@@ -44,6 +55,7 @@ class Whereabouts:
     def clear(self) -> None:
         """Know nothing: the generation ended."""
         self.backend: GridBackend | None = None
+        self.generation = 0
         self.self_id: AvatarId | None = None
         self.name = ""
         self.region = ""

@@ -11,7 +11,7 @@ gets here (Spec: MND-13, MEM-1, MEM-7).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Protocol, TypeAlias
+from typing import Annotated, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Meta
 
@@ -152,6 +152,7 @@ class RegionFound(Answer, frozen=True, kw_only=True):
     """How many are there."""
 
 
+@runtime_checkable
 class MapPort(Protocol):
     """Looks regions up."""
 
@@ -170,6 +171,7 @@ class InventoryFound(Answer, frozen=True, kw_only=True):
     more: Count
 
 
+@runtime_checkable
 class InventoryPort(Protocol):
     """Looks into the avatar's inventory."""
 

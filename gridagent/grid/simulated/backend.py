@@ -10,7 +10,7 @@ gets exactly one outcome, and at most `SimulatedGrid.events_max` events wait for
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 import trio
 
@@ -25,11 +25,15 @@ from gridagent.grid.simulated.link import Link
 from gridagent.ids import AvatarId
 from gridagent.limits import OPEN_EFFECTS_MAX, Label
 from gridagent.policy.authorized import AuthorizedAction
+from gridagent.tools.ports import InventoryFound, RegionFound
 
 if TYPE_CHECKING:
     from gridagent.grid.simulated.grid import SimulatedGrid
 
-__all__ = ("SimulatedBackend",)
+__all__ = ("MAP_S", "SimulatedBackend")
+
+MAP_S: Final = 0.3
+"""What a look at the map takes, in seconds."""
 
 
 class _Wait:
@@ -156,6 +160,34 @@ class SimulatedBackend:
     def traces(self, reference: Label) -> Traces:
         """Return what the grid still shows of a deed; nothing before the login and after the end."""
         return self._grid.world.traces(self._avatar_id, reference) if self._is_live() else Traces()
+
+    async def find_region(self, region: str) -> RegionFound | None:
+        """Return a region by its name; None where the map has none, or the avatar is not in the world.
+
+        Cancellation: safe.
+        """
+        await trio.sleep(MAP_S)
+        wanted = region.casefold()
+        for each in self._grid.world.regions() if self._is_live() else ():
+            if each.name.casefold() == wanted:
+                return RegionFound(region=each.name, online=each.up, avatars=len(each.avatars))
+        return None
+
+    async def search(self, *, words: str, kind: str, limit: int) -> InventoryFound | None:
+        """Return items whose name holds the words, of a kind or of any; None while the avatar is not in the world.
+
+        Cancellation: safe.
+        """
+        await trio.lowlevel.checkpoint()
+        if not self._is_live():
+            return None
+        wanted = words.casefold()
+        found = [
+            item
+            for item in self._grid.world.inventory(self._avatar_id)
+            if wanted in item.name.casefold() and kind in {"", item.kind}
+        ]
+        return InventoryFound(items=tuple(found[:limit]), more=max(0, len(found) - limit))
 
     # --- called by the link, synchronously -------------------------------------------------------
 

@@ -11,14 +11,16 @@ from gridagent.mind import QuietMind
 from gridagent.observations import AgentState, LinkState
 from gridagent.policy import Policy
 from gridagent.runtime.deterministic import simulated_ports
-from gridagent.service import AuditTrail, AvatarSpec, open_service
+from gridagent.service import AuditTrail, AvatarSpec, Hosted, open_service
 from gridagent.session import OnBackendFailure, SessionSettings
+from gridagent.session.faculties import NoFaculties
+from gridagent.storage.memory import MemoryStore
 
 
 class Broken(QuietMind):
     """A mind with a bug."""
 
-    def hear(self, event, around):
+    def hear(self, event, around, now):
         raise RuntimeError("a bug")
 
 
@@ -45,6 +47,23 @@ async def test_leaving_the_block_stops_every_avatar_in_order(autojump_clock):
     assert [puppet.now.logouts for puppet in puppets] == [1] * 5
     assert not any(puppet.now.running for puppet in puppets)
     await service.wait_stopped()
+
+
+async def test_a_mind_may_be_made_when_the_store_is_there(autojump_clock):
+    """Spec: MEM-3 — what makes a mind is given the store it goes on from; what answers its errands comes along."""
+    given = []
+    store = MemoryStore(simulated_ports(0).clock)
+
+    async def make(kept):
+        await trio.lowlevel.checkpoint()
+        given.append(kept)
+        return Hosted(mind=QuietMind(), faculties=NoFaculties())
+
+    for kept in (None, store):
+        async with open_service([spec("robin", mind=make)], ports=simulated_ports(0), store=kept) as service:
+            await service.avatar("robin").wait_agent(AgentState.RUNNING)
+            assert isinstance(service._sessions["robin"]._errands._faculties, NoFaculties)
+    assert given == [None, store]
 
 
 async def test_avatars_leave_at_the_same_time(autojump_clock):

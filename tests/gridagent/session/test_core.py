@@ -192,6 +192,7 @@ def test_ready_moves_starting_to_running_and_the_link_online(bench):
             LinkState.CONNECTING, LinkState.DEGRADED, LinkState.ONLINE,
         ]  # fmt: skip
         assert b.core.where.self_id == PUPPET_ID
+        assert (b.core.where.generation, b.core.where.profile) in {(0, None), (1, ready_event().profile)}
 
 
 def test_a_sick_part_degrades_until_every_part_is_well(bench):

@@ -43,6 +43,7 @@ from gridagent.ids import AvatarId, Generation
 from gridagent.limits import GRID_EVENT_QUEUE_MAX, OPEN_EFFECTS_MAX
 from gridagent.policy.authorized import AuthorizedAction
 from gridagent.runtime.deterministic import simulated_ports
+from gridagent.tools.ports import RegionFound
 
 ME = AvatarId("00000000-0000-4000-8000-000000000001")
 BEN = AvatarId("00000000-0000-4000-8000-000000000002")
@@ -173,6 +174,28 @@ async def test_before_login_and_after_logout_nothing_is_near_and_nothing_is_sent
     assert before == after == Refused(reason="not_connected")
     assert not client.ledger.records
     assert nothing == ()
+
+
+async def test_the_map_and_the_inventory_are_looked_up_while_in_the_world(autojump_clock) -> None:
+    """A region is found by its name in any case, items by a part of theirs and by kind; nothing before the login.
+
+    Spec: MND-13
+    """
+    world = a_world()
+    for name, kind in (("Red rose", "object"), ("Rose of Sharon", "notecard"), ("Blue rose", "object")):
+        world.give(ME, name=name, kind=kind)
+    async with open_simulated_grid(world, ports=PORTS) as grid, trio.open_nursery() as nursery:
+        client = Client(grid)
+        assert await client.backend.find_region("Plaza") is None
+        assert await client.backend.search(words="", kind="", limit=5) is None
+        nursery.start_soon(client.run)
+        await trio.sleep(2.0)
+        assert await client.backend.find_region("pLAZA") == RegionFound(region="Plaza", online=True, avatars=1)
+        assert await client.backend.find_region("Nowhere") is None
+        found = await client.backend.search(words="ROSE", kind="object", limit=1)
+        nursery.cancel_scope.cancel()
+    assert found is not None
+    assert ([item.name for item in found.items], found.more) == (["Red rose"], 1)
 
 
 async def test_a_handle_that_is_not_honoured_sends_nothing(autojump_clock) -> None:
