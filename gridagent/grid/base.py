@@ -58,9 +58,9 @@ class Traces(msgspec.Struct, frozen=True, kw_only=True):
     told: tuple[GridEvent, ...] = ()
     """What was told of it, told again, at most 16: payments (`BalanceChanged`), items (`InventoryChanged`) and objects
     (`ObjectSeen`) that bear the nonce. Only what nobody else can mark: our debits, what we made, what is ours."""
-    money_whole: bool = False
-    """The payments come from a record of the grid's own that misses none of ours and keeps their nonces: what is not
-    among them was not paid."""
+    money_since: float | None = None
+    """From when on, by our wall clock, the payments come from a record of the grid's own that misses none of ours and
+    keeps their nonces: what was sent later and is not among them was not paid. None where there is no such record."""
 
 
 class EventSink(Protocol):

@@ -132,7 +132,7 @@ class PuppetBackend:
 
     def traces(self, reference: Label) -> Traces:
         """Show what the test says is left of a deed."""
-        return self._puppet.left.get(reference, Traces(money_whole=self._puppet.money_whole))
+        return self._puppet.left.get(reference, Traces(money_since=self._puppet.money_since))
 
 
 class Puppet:
@@ -154,8 +154,8 @@ class Puppet:
         self.things: Sequence[ObjectView] = ()
         self.left: dict[Label, Traces] = {}  # as many as the test puts there
         """What is left of each deed, by its nonce."""
-        self.money_whole = False
-        """Whether a payment that left nothing was not made."""
+        self.money_since: float | None = None
+        """From when on a payment that left nothing was not made."""
 
     def __call__(self, *, generation: Generation, redeem: Redeem) -> PuppetBackend:
         """Make the backend of one generation."""

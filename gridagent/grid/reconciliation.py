@@ -130,6 +130,8 @@ class Seen:
     traces: Traces
     things: AbstractSet[ObjectId]
     """Objects that are near."""
+    sent_at: float
+    """Not sent before, by the wall clock."""
     settled: bool
     """This connection is not the one it was sent over, and has stood for long enough that nothing of that one is still
     on its way: only then does it mean anything that something is not so."""
@@ -269,9 +271,9 @@ def look_up(action: Action, reference: Label, seen: Seen, *, me: AvatarId) -> Fi
             proof = Proof.HISTORY if look is Look.HISTORY else Proof.MARK
             return Finding(outcome=Confirmed(evidence=action.spec.evidence, detail=f"looked up: {proof}"), proof=proof)
     # Something with this nonce that is not what was asked for fits no story of ours: nothing is concluded then.
-    if look is Look.HISTORY and seen.settled and seen.traces.money_whole and not ours:
-        return _not_happened(Proof.NOT_IN_HISTORY)
-    return None
+    since = seen.traces.money_since
+    whole = look is Look.HISTORY and since is not None and since <= seen.sent_at
+    return _not_happened(Proof.NOT_IN_HISTORY) if whole and seen.settled and not ours else None
 
 
 def _not_happened(proof: Proof) -> Finding:

@@ -197,6 +197,8 @@ class StoredEffect(msgspec.Struct, frozen=True, kw_only=True):
     generation: Generation
     role: Role
     rule: str
+    at: float
+    """When it was authorised, by the wall clock."""
     state: EffectState
 
 

@@ -192,7 +192,7 @@ class Custody:
     def doubts(self) -> tuple[Doubt, ...]:
         """Return every effect that may have cost something and is in doubt, the oldest first."""
         return tuple(
-            Doubt(effect=entry.effect, action=entry.canonical.decode(), generation=entry.generation)
+            Doubt(effect=entry.effect, action=entry.canonical.decode(), generation=entry.generation, at=entry.at)
             for entry in self._ledger.doubtful()
         )
 

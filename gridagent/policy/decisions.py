@@ -107,6 +107,8 @@ class Doubt(msgspec.Struct, frozen=True, kw_only=True):
     action: Action
     generation: Generation
     """The connection it was sent over."""
+    at: float
+    """When it was authorised, by the wall clock: not sent before."""
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):

@@ -231,6 +231,7 @@ class Gateway(Custody):
             rule=rule,
             handle=handle,
             generation=request.generation,
+            at=now.wall,
             expires_at=now.monotonic + policy.handle_ttl_s,
         )
         # Recorded before it is reserved: a row or a change that cannot be written stops the action.

@@ -161,6 +161,7 @@ class History:
             generation=change.generation,
             role=change.role,
             rule=change.rule,
+            at=change.at,
             state=EFFECT.initial,
         )
         if change.approval_id is not None:

@@ -100,6 +100,8 @@ class Entry(msgspec.Struct, kw_only=True, eq=False, gc=False):
     rule: str
     handle: AuthorizedAction | None
     """None for what was authorised before a restart: its handle died with that process."""
+    at: float
+    """When it was authorised, by the wall clock."""
     expires_at: float
     """Monotonic seconds."""
     state: EffectState = EFFECT.initial

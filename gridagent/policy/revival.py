@@ -54,6 +54,7 @@ def stored_effects(ledger: Ledger) -> tuple[StoredEffect, ...]:
             generation=entry.generation,
             role=entry.role,
             rule=entry.rule,
+            at=entry.at,
             state=EffectState.SENT if entry.intended and entry.state is EffectState.RESERVED else entry.state,
         )
         for entry in ledger.unsettled()
@@ -113,6 +114,7 @@ class Revival:
             role=kept.role,
             rule=kept.rule,
             handle=None,
+            at=kept.at,
             expires_at=self._now.monotonic,
             state=kept.state,
         )

@@ -46,6 +46,8 @@ class _Case:
     effect: EffectKey
     action: Action
     generation: int
+    sent_at: float
+    """Not before, by the wall clock."""
     alone: bool
     """On its own connection, and nothing else was done there that leads to the same."""
     in_doubt: bool = False
@@ -99,7 +101,10 @@ class Doubts:
             self._deeds[deed] = None
             if len(self._deeds) > DEEDS_MAX:
                 self._deeds.popitem(last=False)
-        self._cases[effect] = _Case(effect=effect, action=action, generation=self._core.generation, alone=alone)
+        core = self._core
+        self._cases[effect] = _Case(
+            effect=effect, action=action, generation=core.generation, sent_at=core.now.wall, alone=alone
+        )
 
     def ended(self, effect: EffectKey, outcome: Outcome) -> None:
         """Take note of how an effect ended; one that is in doubt is looked for at once."""
@@ -117,7 +122,13 @@ class Doubts:
         now = self._core.generation
         for doubt in self._core.gateway.doubts():
             if doubt.effect not in self._cases:
-                case = _Case(effect=doubt.effect, action=doubt.action, generation=doubt.generation, alone=False)
+                case = _Case(
+                    effect=doubt.effect,
+                    action=doubt.action,
+                    generation=doubt.generation,
+                    sent_at=doubt.at,
+                    alone=False,
+                )
                 self._cases[doubt.effect] = case
                 self._open(case)
         for case in self._doubtful():
@@ -192,6 +203,7 @@ class Doubts:
         seen = Seen(
             traces=Traces() if there else backend.traces(case.reference),
             things=frozenset(each.object_id for each in backend.objects()) if there else _NOTHING,
+            sent_at=case.sent_at,
             settled=settled,
         )
         finding = look_up(case.action, case.reference, seen, me=self._me())

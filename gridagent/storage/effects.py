@@ -122,6 +122,7 @@ def _stored(reserved: EffectReserved, state: EffectState) -> StoredEffect:
         generation=reserved.generation,
         role=reserved.role,
         rule=reserved.rule,
+        at=reserved.at,
         state=state,
     )
 

@@ -1,6 +1,6 @@
 """The bank's book: who paid whom, as the grid itself remembers it.
 
-Owns the record of every payment, bounded, and whether anything is missing from it. Moves no money (that is
+Owns the record of every payment, bounded, and from when on nothing is missing from it. Moves no money (that is
 `gridagent.grid.simulated.money`) and knows no disk: whoever wants the book to outlive the world is told of each
 movement and gives them back to the next one (`gridagent.cli.bank`). Invariant: a movement is in the book before
 anybody is told of it, so that who was never told can still look it up (Spec: EFX-2, SIM-1).
@@ -48,29 +48,39 @@ class Book:
         most: movements that are remembered.
     """
 
-    __slots__ = ("_movements", "on_movement", "whole")
+    __slots__ = ("_movements", "on_movement", "since")
 
     def __init__(self, most: int = MOVEMENTS_MAX) -> None:
         self._movements: deque[Movement] = deque(maxlen=most)
-        self.whole = True
-        """Nothing is missing."""
+        self.since: float | None = None
+        """From when on nothing is missing, by the wall clock; None while nobody has said."""
         self.on_movement: OnMovement | None = None
 
     def enter(self, movement: Movement) -> None:
         """Write a movement down."""
         if len(self._movements) == self._movements.maxlen:
-            self.whole = False
+            self.since = None
         self._movements.append(movement)
         if self.on_movement is not None:
             self.on_movement(movement)
 
-    def recall(self, movements: Iterable[Movement], *, whole: bool) -> None:
-        """Take in what an earlier world's book said, before anything is paid; nobody is told."""
+    def recall(self, movements: Iterable[Movement], *, since: float | None) -> None:
+        """Take in what an earlier world's book said, before anything is paid; nobody is told.
+
+        Args:
+            movements: the oldest first.
+            since: from when on that book misses nothing, by the wall clock.
+        """
         for movement in movements:
             if len(self._movements) == self._movements.maxlen:
-                whole = False
+                since = None
             self._movements.append(movement)
-        self.whole = self.whole and whole
+        self.since = since
+
+    def begin(self, wall: float) -> None:
+        """Say when it is now by the wall clock, so that a book without a past knows from when on it misses nothing."""
+        if self.since is None:
+            self.since = wall
 
     def paid(self, payer: AvatarId, reference: Label) -> tuple[Movement, ...]:
         """Return what somebody paid by one deed."""

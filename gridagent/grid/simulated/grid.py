@@ -230,6 +230,7 @@ async def open_simulated_grid(
         faults: knobs for every connection; by default nothing goes wrong.
     """
     grid = SimulatedGrid(world, ports.clock, faults or Faults())
+    world.book.begin(ports.clock.wall())
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(grid.pump)

@@ -29,7 +29,7 @@ def traces_of(state: State, avatar: Avatar, reference: Label) -> Traces:
     if not (settings.keeps_history and settings.carries_references and reference):
         return Traces()
     told = tuple(event for event, _ in zip(_marked(state, avatar, reference), range(TOLD_MAX), strict=False))
-    return Traces(told=told, money_whole=state.book.whole)
+    return Traces(told=told, money_since=state.book.since)
 
 
 def _marked(state: State, avatar: Avatar, reference: Label) -> Iterator[GridEvent]:
@@ -49,13 +49,13 @@ def _marked(state: State, avatar: Avatar, reference: Label) -> Iterator[GridEven
             yield ObjectSeen(object=thing.view(reference))
 
 
-def recall_movements(state: State, movements: Iterable[Movement], *, whole: bool) -> None:
+def recall_movements(state: State, movements: Iterable[Movement], *, since: float | None) -> None:
     """Let money be where an earlier world's book says that it went; before anybody pays.
 
     Args:
         state: of a world that was just built.
         movements: the oldest first.
-        whole: whether the book misses nothing.
+        since: from when on the book misses nothing, by the wall clock.
 
     Raises:
         OperatorError: somebody paid more than this world ever gave them.
@@ -75,4 +75,4 @@ def recall_movements(state: State, movements: Iterable[Movement], *, whole: bool
                 f"the bank's book does not fit the scenario: {avatar.name} paid more than they have in it;"
                 " use the scenario it was kept with, or move the book aside"
             )
-    state.book.recall(kept, whole=whole)
+    state.book.recall(kept, since=since)

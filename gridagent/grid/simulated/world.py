@@ -20,7 +20,7 @@ from gridagent.grid.base import Traces
 from gridagent.grid.simulated import founding, incidents, presence, social
 from gridagent.grid.simulated.avatars import Account, Avatar
 from gridagent.grid.simulated.belongings import has_room, put_item
-from gridagent.grid.simulated.book import Movement, OnMovement
+from gridagent.grid.simulated.book import Book, Movement
 from gridagent.grid.simulated.characters import Character
 from gridagent.grid.simulated.crossing import cross
 from gridagent.grid.simulated.hosting import Hosting
@@ -323,13 +323,14 @@ class World:
         """L$ that were paid to the grid itself."""
         return self._state.treasury
 
-    def keep_book(self, on_movement: OnMovement) -> None:
-        """Tell of every payment from now on, before anybody in the world is told."""
-        self._state.book.on_movement = on_movement
+    @property
+    def book(self) -> Book:
+        """Who paid whom."""
+        return self._state.book
 
-    def recall_book(self, movements: Iterable[Movement], *, whole: bool) -> None:
+    def recall_book(self, movements: Iterable[Movement], *, since: float | None) -> None:
         """Take over who paid whom in an earlier world; see `gridagent.grid.simulated.traces.recall_movements`."""
-        recall_movements(self._state, movements, whole=whole)
+        recall_movements(self._state, movements, since=since)
 
     def traces(self, avatar_id: AvatarId, reference: Label) -> Traces:
         """Return what somebody can still look up of one of their deeds."""

@@ -51,6 +51,7 @@ class Effect(msgspec.Struct, kw_only=True, eq=False):
     role: Role
     rule: str
     handle: Handle | None
+    at: float
     expires_at: float
     state: str = "reserved"
     intended: bool = False

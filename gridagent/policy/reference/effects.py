@@ -146,7 +146,7 @@ class Effects(Books):
     def doubts(self) -> tuple[Doubt, ...]:
         """Return every effect that costs something and is in doubt."""
         return tuple(
-            Doubt(effect=each.key, action=each.form.action, generation=each.request.generation)
+            Doubt(effect=each.key, action=each.form.action, generation=each.request.generation, at=each.at)
             for each in self.effects
             if each.state == "in_doubt" and each.once
         )

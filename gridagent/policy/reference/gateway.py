@@ -123,6 +123,7 @@ class ReferenceGateway(Rules):
             role=self._role(request.principal, request.origin),
             rule=rule,
             handle=Handle(),
+            at=now.wall,
             expires_at=now.monotonic + self.section.handle_ttl_s,
         )
         approval_id = None if approved is None else approved.approval_id

@@ -177,9 +177,10 @@ def late(action: Action, event: GridEvent, *, alone: bool = True) -> Finding | N
     return hear(action, REF, event, me=ME, alone=alone)
 
 
-def looked(action: Action, *told: GridEvent, settled=True, whole=False, things=()) -> Finding | None:
-    """Judge what was looked up."""
-    seen = Seen(traces=Traces(told=told, money_whole=whole), things=frozenset(things), settled=settled)
+def looked(action: Action, *told: GridEvent, settled=True, since=None, things=()) -> Finding | None:
+    """Judge what was looked up for what was sent at 100."""
+    traces = Traces(told=told, money_since=since)
+    seen = Seen(traces=traces, things=frozenset(things), sent_at=100.0, settled=settled)
     return look_up(action, REF, seen, me=ME)
 
 
@@ -262,12 +263,13 @@ def test_a_gift_that_was_declined_did_not_happen() -> None:
 @pytest.mark.parametrize("action", [PAY, TIP])
 def test_a_payment_that_a_whole_history_does_not_have_was_not_made(action) -> None:
     """Only if nothing can be missing from it, and nothing can be on its way any more. Spec: EFX-2, EFX-5."""
-    finding = looked(action, whole=True)
+    finding = looked(action, since=100.0)
     assert finding == Finding(outcome=Refused(reason=NOT_HAPPENED), proof=Proof.NOT_IN_HISTORY)
-    assert looked(action, whole=False) is None
-    assert looked(action, whole=True, settled=False) is None
+    assert looked(action, since=None) is None
+    assert looked(action, since=100.1) is None, "the record begins after it was sent"
+    assert looked(action, since=100.0, settled=False) is None
     other = money(-10, YOU, ELSE)
-    assert looked(action, other, whole=True) == finding
+    assert looked(action, other, since=100.0) == finding
 
 
 @pytest.mark.parametrize("action", [DELETE, RETURN])
@@ -282,7 +284,7 @@ def test_what_is_still_there_was_not_taken_away(action) -> None:
 @pytest.mark.parametrize("action", [CARD, MARKER, UPLOAD, REZ, EDIT])
 def test_what_is_not_found_may_have_been_there(action) -> None:
     """It can have been taken away again. Spec: EFX-2."""
-    assert looked(action, whole=True) is None
+    assert looked(action, since=100.0) is None
 
 
 # --- it can't be known --------------------------------------------------------------------------------
@@ -358,7 +360,7 @@ def test_who_writes_our_nonce_is_not_believed(action, event) -> None:
 @pytest.mark.parametrize("action", [PAY, TIP])
 def test_a_forged_entry_makes_a_whole_history_prove_nothing(action) -> None:
     """Something with our nonce that fits no story of ours: neither way is concluded. Spec: EFX-5."""
-    assert looked(action, money(10, YOU, REF), whole=True) is None
+    assert looked(action, money(10, YOU, REF), since=100.0) is None
 
 
 @pytest.mark.parametrize(

@@ -287,7 +287,7 @@ def test_a_doubt_ends_late_once_and_says_by_whom(bench, outcome, by) -> None:
     assert not settle(), "it is on its way, and not in doubt"
     world.gateway.settle(effect, InDoubt(reason="no_evidence"), world.now)
     (doubt,) = world.gateway.doubts()
-    assert (doubt.effect, doubt.action, doubt.generation) == (effect, decision.action, 1)
+    assert (doubt.effect, doubt.action, doubt.generation, doubt.at) == (effect, decision.action, 1, world.wall)
     world.changes.clear()
     world.rows.clear()
     assert settle()
@@ -307,11 +307,13 @@ def test_a_doubt_that_was_ended_is_over_after_a_restart_and_one_that_was_not_is_
     """What a crash left in doubt can be ended after it, and stays ended. Spec: EFX-2, BND-16."""
     world = bench(intents=True)
     decision = world.pay()
+    sent_at = world.wall
     world.gateway.intend(decision.handle, generation=1, now=world.now)
     world.redeem(decision)
+    world.pass_time(50)
     world.restart(intents=True)
     (doubt,) = world.gateway.doubts()
-    assert (doubt.effect, doubt.generation) == (decision.effect, 1)
+    assert (doubt.effect, doubt.generation, doubt.at) == (decision.effect, 1, sent_at)
     end = {"now": world.now, "by": SettledBy.RECONCILIATION, "proof": "history"}
     assert world.gateway.settle_doubt(decision.effect, Confirmed(evidence=EvidenceKind.BALANCE), **end)
     world.restart(intents=True)

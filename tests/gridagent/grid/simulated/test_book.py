@@ -20,36 +20,40 @@ def test_a_full_book_lets_the_oldest_go_and_says_so() -> None:
     """What is missing is not denied. Spec: EFX-2, SIM-1."""
     told = []
     book = Book(most=2)
+    assert book.since is None
+    book.begin(7.0)
+    book.begin(8.0)
     book.on_movement = told.append
-    whole = []
+    since = []
     for reference in "abc":
         book.enter(paid(reference))
-        whole.append(book.whole)
-    assert whole == [True, True, False]
+        since.append(book.since)
+    assert since == [7.0, 7.0, None]
     assert (book.paid(ADA, "a"), book.paid(ADA, "c"), book.paid(BEN, "c")) == ((), (paid("c"),), ())
     assert told == [paid("a"), paid("b"), paid("c")]
 
 
 def test_an_earlier_book_is_taken_over_with_what_it_misses() -> None:
-    """Whole only if both are; nobody is told of it again. Spec: EFX-2."""
+    """It says from when on it is whole; nobody is told of it again. Spec: EFX-2."""
     told = []
     book = Book(most=2)
     book.on_movement = told.append
-    book.recall([paid("a")], whole=True)
-    assert book.whole
+    book.recall([paid("a")], since=3.0)
+    book.begin(9.0)
+    assert book.since == 3.0
     assert book.paid(ADA, "a") == (paid("a"),)
-    book.recall([], whole=False)
-    assert not book.whole
     full = Book(most=2)
-    full.recall(map(paid, "abc"), whole=True)
-    assert not full.whole
+    full.recall(map(paid, "abc"), since=3.0)
+    assert full.since is None
+    full.begin(9.0)
+    assert full.since == 9.0
     assert told == []
 
 
 def test_every_payment_is_in_the_book_before_anybody_is_told(world: World, ada: Witness, ben: Witness) -> None:
     """To a person, through an object, and to the grid itself; a refused one is in no book. Spec: SIM-1, EFX-2."""
     book, seen = [], []
-    world.keep_book(lambda movement: (book.append(movement), seen.append(len(ada.events))))
+    world.book.on_movement = lambda movement: (book.append(movement), seen.append(len(ada.events)))
     before = len(ada.events)
     pay = asked.PayAvatar(to=ben.avatar_id, amount=5, description="tip")
     ada.do(pay)

@@ -44,7 +44,9 @@ def test_what_was_paid_made_and_changed_is_told_again_to_the_doer(world: World, 
     assert kinds(world.traces(ada.avatar_id, "edit")) == [ObjectSeen]
     for reference in ("pay", "card", "rez", "edit", "none", ""):
         assert world.traces(ben.avatar_id, reference).told == ()
-    assert world.traces(ada.avatar_id, "none") == Traces(money_whole=True)
+    assert world.traces(ada.avatar_id, "none") == Traces()
+    world.book.begin(5.0)
+    assert world.traces(ada.avatar_id, "none") == Traces(money_since=5.0)
 
 
 def test_a_gift_bears_nobodys_nonce(world: World, ada: Witness, ben: Witness) -> None:
@@ -62,6 +64,7 @@ def test_a_gift_bears_nobodys_nonce(world: World, ada: Witness, ben: Witness) ->
 def test_a_grid_that_keeps_no_record_tells_nothing(world: World, ada: Witness, ben: Witness, setting: str) -> None:
     """And does not say that nothing is missing. Spec: SIM-1."""
     world._state.settings = WorldSettings(**{setting: False})
+    world.book.begin(5.0)
     perform(world, ada, asked.PayAvatar(to=ben.avatar_id, amount=5), "pay")
     assert world.traces(ada.avatar_id, "pay") == Traces()
 
@@ -76,15 +79,15 @@ def test_money_is_where_an_earlier_world_left_it(world: World) -> None:
         Movement(payer=ben, counterpart=NIL_UUID, amount=10),
         Movement(payer=gone, payee=ada, counterpart=ada, amount=1),
     ]
-    world.recall_book(movements, whole=True)
+    world.recall_book(movements, since=5.0)
     assert (world.balance(ada), world.balance(ben), world.treasury) == (971, 120, 10)
     assert sum(map(world.balance, world.avatars())) + world.treasury == before + 1
     assert kinds(world.traces(ada, "pay")) == [BalanceChanged]
-    assert world.traces(ada, "pay").money_whole
+    assert world.traces(ada, "pay").money_since == 5.0
 
 
 def test_a_book_that_does_not_fit_the_scenario_is_refused(world: World) -> None:
     """Nobody paid what they never had. Spec: SIM-1."""
     ada, ben = world.avatars()[:2]
     with pytest.raises(OperatorError, match="does not fit the scenario: Ada Actor"):
-        world.recall_book([Movement(payer=ada, payee=ben, counterpart=ben, amount=5_000)], whole=True)
+        world.recall_book([Movement(payer=ada, payee=ben, counterpart=ben, amount=5_000)], since=5.0)
