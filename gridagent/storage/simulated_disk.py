@@ -12,6 +12,7 @@ system, so the bytes of the log differ between processes; which sectors survive 
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable
 from random import Random
 from typing import Literal, TypeAlias
 
@@ -29,12 +30,17 @@ DiskFailure: TypeAlias = Literal["full", "io_error", "sync_error"]
 """Writes that don't fit, writes that fail, syncs that fail."""
 
 
+def _nothing() -> None:
+    """Tell nobody."""
+
+
 class DiskCounts(msgspec.Struct, kw_only=True):
     """What really happened, so that a run can show that it tested what it claims."""
 
     operations: int = 0
     syncs: int = 0
     cuts: int = 0
+    kills: int = 0
     sectors_kept: int = 0
     sectors_lost: int = 0
     sectors_torn: int = 0
@@ -63,6 +69,7 @@ class SimulatedDisk:
         "_vfs",
         "counts",
         "dead",
+        "on_down",
         "powersafe",
     )
 
@@ -76,7 +83,9 @@ class SimulatedDisk:
         self._cut_at: int | None = None
         self._failure: DiskFailure | None = None
         self.dead = False
-        """The power is off; everything fails until `reboot`."""
+        """The power is off, or whoever used it died; everything fails until `reboot` or `go_on`."""
+        self.on_down: Callable[[], None] = _nothing
+        """Called at the very moment it goes dead; must not touch the disk."""
         self.counts = DiskCounts()
         self._temporary = 0
         self._vfs = SimulatedVfs(self, name)
@@ -92,6 +101,33 @@ class SimulatedDisk:
         if not self.dead:
             self.counts.cuts += 1
             self.dead = True
+            self.on_down()
+
+    def kill(self) -> None:
+        """Let whoever uses it die with the power on: nothing reaches it any more until `go_on`."""
+        if not self.dead:
+            self.counts.kills += 1
+            self.dead = True
+            self.on_down()
+
+    def go_on(self) -> None:
+        """Let somebody else use it after `kill`: whatever was written is there, safe or not. Nothing may be open."""
+        for image in self._files.values():
+            image.holder = None
+        self.dead = False
+
+    def twin(self, *, name: str) -> SimulatedDisk:
+        """Return a disk that holds the same files, to look at while this one stays as it is.
+
+        Args:
+            name: of its VFS.
+        """
+        other = SimulatedDisk(self._rng, name=name, powersafe=self.powersafe)
+        for path, image in self._files.items():
+            same = Image()
+            same.now, same.safe = bytearray(image.now), bytearray(image.now)
+            other._files[path] = other._names[path] = same
+        return other
 
     def fail(self, failure: DiskFailure) -> None:
         """Fail from now on, with the power on, until `heal`."""

@@ -317,7 +317,9 @@ async def open_store(
     failed: BaseException | None = None
     try:
         async with trio.open_nursery(strict_exception_groups=True) as nursery:
-            nursery.start_soon(store.run, name="storage")
+            # Whoever is cancelled still has something to say: how what it had begun ended. So the writer goes on.
+            writing = trio.CancelScope(shield=True)
+            nursery.start_soon(_run_within, writing, store, name="storage")
             try:
                 yield store
             except BaseException as error:
@@ -325,7 +327,7 @@ async def open_store(
                 raise
             finally:
                 await _flush_within(store, chosen.flush_timeout_s, report)
-                nursery.cancel_scope.cancel(reason="the store is closed")
+                writing.cancel(reason="the store is closed")
     except BaseExceptionGroup as group:
         if failed is not None and group.exceptions == (failed,):
             raise failed from failed.__cause__  # whoever uses the block need not know of the nursery
@@ -342,6 +344,11 @@ def _ledger(database: Database, settings: StorageSettings) -> Ledger:
         database.abandon()
         raise
     return ledger
+
+
+async def _run_within(scope: trio.CancelScope, store: SqliteStore) -> None:
+    with scope:
+        await store.run()
 
 
 async def _flush_within(store: SqliteStore, seconds: float, report: Report) -> None:

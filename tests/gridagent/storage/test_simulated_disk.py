@@ -162,3 +162,37 @@ def test_the_same_seed_gives_the_same_disk(many) -> None:
 
     assert left(3) == left(3)
     assert left(3) != left(4)
+
+
+def test_who_dies_takes_nothing_with_it(many) -> None:
+    """With the power on everything that was written stays, synced or not; in between nothing reaches the disk."""
+    for disk in many(10):
+        downs = []
+        disk.on_down = lambda downs=downs: downs.append(1)
+        _write(disk, "/d/a", b"x" * 2_000)
+        disk.kill()
+        disk.kill()
+        assert disk.dead
+        with pytest.raises(OSError, match="the power is off"):
+            disk.prepare("/d/b")
+        disk.go_on()
+        assert disk.read("/d/a", max_bytes=9_999) == b"x" * 2_000
+        assert (disk.counts.kills, disk.counts.cuts, downs) == (1, 0, [1])
+        disk.cut_now()
+        disk.cut_now()
+        assert downs == [1, 1]
+
+
+def test_a_twin_is_another_disk(many) -> None:
+    """It holds the same, and what is done to one is not done to the other."""
+    (disk,) = many(1)
+    _write(disk, "/d/a", b"old")
+    twin = disk.twin(name="twin")
+    try:
+        _write(twin, "/d/a", b"new")
+        assert disk.read("/d/a", max_bytes=9) == b"old"
+        twin.reboot()
+        assert twin.read("/d/a", max_bytes=3) in {b"old", b"new", b"nld", b"ned"}
+        assert disk.counts.cuts == 0
+    finally:
+        twin.close()

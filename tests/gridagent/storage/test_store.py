@@ -58,6 +58,21 @@ async def test_one_payment_costs_three_commits_at_most(disk, autojump_clock, mak
         assert await store.effect(make.robin, EffectKey("b")) is None
 
 
+async def test_who_is_cancelled_still_has_the_last_word(disk, autojump_clock, make) -> None:
+    """What a cancelled owner says while it cleans up is written: how what it had begun ended. Spec: EFX-2, SUP-2."""
+    with trio.CancelScope() as scope:
+        async with _open(disk) as store:
+            await store.commit(make.kept(make.reserved()), make.kept(make.sent()))
+            scope.cancel()
+            try:
+                await trio.sleep_forever()
+            finally:
+                store.submit(make.kept(make.settled()))
+    async with _open(disk) as store:
+        row = await store.effect(make.robin, EffectKey("a"))
+        assert row.state is EffectState.CONFIRMED
+
+
 async def test_doubts_can_be_looked_at(disk, autojump_clock, make) -> None:
     """With everything that was known when they were sent. Spec: EFX-2."""
     async with _open(disk) as store:
