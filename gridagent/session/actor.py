@@ -396,6 +396,13 @@ class Session:
         """
         await self._controls.send(mail)
 
+    async def keep(self) -> None:
+        """Wait until all that was decided so far survives a power cut; in safe mode nobody can promise that.
+
+        Cancellation: safe.
+        """
+        await self._keeper.durable()
+
     def owner_gone(self) -> None:
         """Stop in order, without waiting for room among the controls."""
         if not self._owner_left and not self.stopped.is_set():

@@ -37,7 +37,7 @@ class SessionHandle:
         return self._session.settings.key
 
     async def control(self, control: Control) -> ControlReply:
-        """Send one control and wait for its reply.
+        """Send one control and wait for its reply, and until what it led to survives a power cut.
 
         Raises:
             ResourceClosed: the avatar has stopped.
@@ -48,7 +48,9 @@ class SessionHandle:
         """
         mail = ControlMail(control)
         await self._session.send_control(mail)
-        return await mail.reply()
+        reply = await mail.reply()
+        await self._session.keep()  # nobody is told that an avatar is held, and finds it released after a crash
+        return reply
 
     def observe(
         self, name: str = "observer", *, limit: int | None = None

@@ -108,3 +108,37 @@ async def test_a_look_up_that_waits_ends_with_the_session(stage, autojump_clock)
             await trio.testing.wait_all_tasks_blocked()
         with pytest.raises(ResourceClosed):
             await s.handle.look()
+
+
+class SlowKeeper:
+    """Keeps what it is told when the disk lets it."""
+
+    keeps = True
+
+    def __init__(self):
+        self.disk = trio.Event()
+
+    async def sending(self, effect, wall):
+        await self.disk.wait()
+
+    async def durable(self):
+        await self.disk.wait()
+        return True
+
+
+async def test_nobody_is_told_before_it_is_durable(stage, autojump_clock):
+    """Spec: POL-12, EFX-2 — the avatar is held at once; whoever ordered it hears so when a power cut cannot undo it."""
+    s = stage()
+    keeper = s.session._keeper = SlowKeeper()
+    replies = []
+
+    async def hold():
+        replies.append(await s.handle.control(Hold()))
+
+    async with s.running(), trio.open_nursery() as nursery:
+        nursery.start_soon(hold)
+        await trio.sleep(5.0)
+        assert (s.gateway.held, replies) == (True, [])
+        keeper.disk.set()
+        await trio.sleep(5.0)
+        assert [reply.code for reply in replies] == ["ok"]
