@@ -119,6 +119,12 @@ class SimulatedGrid:
         link = self._live(avatar_id)
         return link is not None and link.disconnect()
 
+    def abandon(self, avatar_id: AvatarId) -> None:
+        """Let an avatar's client vanish, as when its machine dies: what it still tries reaches nobody."""
+        link = self._links.pop(avatar_id, None)
+        if link is not None:
+            link.abandon()
+
     def kick(self, avatar_id: AvatarId, reason: str = KICK_REASON) -> bool:
         """End an avatar's session by an administrator's hand; tell whether there was one."""
         link = self._live(avatar_id)

@@ -188,6 +188,14 @@ class Link:
         self._become_ghost(session)
         return True
 
+    def abandon(self) -> None:
+        """Let the client vanish without a word: nothing it still does reaches the world, which notices later."""
+        session, live = self.session, self.live
+        self.session = None
+        self._finish()
+        if session is not None and live:
+            self._become_ghost(session)
+
     def kick(self, reason: str = KICK_REASON) -> bool:
         """Let the grid's operators end the session."""
         if not self.live or not self._world.kick(self.avatar_id, self._world.now, reason=reason):

@@ -371,9 +371,9 @@ class World:
         return tuple(self._state.avatars)
 
     def position(self, avatar_id: AvatarId) -> Position | None:
-        """Return where somebody is in their region, or None while they are away."""
-        body = self._state.avatar(avatar_id).body
-        return None if body is None else body.position_at(self._state.now)
+        """Return where somebody is in their region; None while they are away, and of somebody nobody knows."""
+        known = self._state.avatars.get(avatar_id)
+        return None if known is None or known.body is None else known.body.position_at(self._state.now)
 
     def avatars_near(self, avatar_id: AvatarId) -> Sequence[AvatarView]:
         """Return who else is in somebody's region, nearest first; nobody while they are away."""

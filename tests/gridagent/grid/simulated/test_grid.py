@@ -249,3 +249,22 @@ async def test_two_errors_at_once_are_both_told(world: World, autojump_clock) ->
             finally:
                 raise ValueError("mine")
     assert {type(error) for error in group.value.exceptions} == {ZeroDivisionError, ValueError}
+
+
+async def test_a_client_that_vanishes_reaches_nobody(world: World, autojump_clock) -> None:
+    """It leaves a ghost: no event comes, no logout is heard, and the grid notices after a while. Fault: 38."""
+    ada = world.avatars()[0]
+    async with open_simulated_grid(world, ports=PORTS) as grid, trio.open_nursery() as nursery:
+        connection = Connection(grid, ada)
+        grid.abandon(ada)  # before there is one, nothing
+        nursery.start_soon(connection.run)
+        await trio.sleep(30.0)
+        seen = len(connection.sink.events)
+        grid.abandon(ada)
+        await connection.backend.logout()
+        assert world.avatar(ada).body is not None
+        await trio.sleep(100.0)
+        assert world.avatar(ada).body is None
+        assert (len(connection.sink.events), connection.ended) == (seen, [])
+        assert world.sessions.totals(ada).logouts == 0
+        nursery.cancel_scope.cancel()

@@ -79,3 +79,8 @@ def test_an_inhabitant_that_left_does_nothing_more(world: World, ada: Witness) -
     """An act that is due for a body that has gone is not done."""
     world._do_for(world.avatar(world.avatars()[1]), asked.Say(text="boo"))
     assert world.avatar(world.avatars()[1]).body is None
+
+
+def test_nobody_is_nowhere(world: World) -> None:
+    """Whoever asks for somebody nobody knows learns no position, and gets no error."""
+    assert world.position(AvatarId("deadbeef-0000-4000-8000-000000000000")) is None
