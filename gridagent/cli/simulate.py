@@ -35,6 +35,7 @@ def simulate_command(given: Namespace, *, out: TextIO, err: TextIO) -> int:
         verify=given.verify,
         json=given.json,
         strict=given.strict,
+        crashes=not given.no_crashes,
         out=out,
         err=err,
     )

@@ -27,7 +27,7 @@ def main(arguments: list[str], out: TextIO) -> int:
     """
     job = msgspec.json.decode(arguments[0], type=Job)
     before = cpu_seconds()
-    result = run_trial(load_scenario(job.scenario), job.seed, job.hours)
+    result = run_trial(load_scenario(job.scenario), job.seed, job.hours, crashes=job.crashes)
     out.write(msgspec.json.encode(Ran(result=result, cpu_s=cpu_seconds() - before)).decode() + "\n")
     return 0
 

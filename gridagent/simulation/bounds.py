@@ -3,7 +3,7 @@
 Owns the draws (BUGGIFY: each knob is at its default or somewhere wild, so that every bound is met and so
 is the ordinary). Judges nothing and runs nothing. Used by `gridagent.simulation.trial` for each life of
 the service. Invariant: whatever is drawn is a configuration an operator could have written; windows of
-budgets never change while a life lasts.
+budgets never change while anybody remembers what they hold.
 """
 
 from __future__ import annotations
@@ -99,8 +99,13 @@ def draw_settings(rng: Random, key: AvatarKey, *, last_generation: int, starts_c
     )
 
 
-def draw_policy(rng: Random) -> PolicyDraft:
-    """Draw a policy: permissive enough that much succeeds, tight enough that much is refused."""
+def draw_policy(rng: Random, like: PolicyDraft | None = None) -> PolicyDraft:
+    """Draw a policy: permissive enough that much succeeds, tight enough that much is refused.
+
+    Args:
+        rng: the stream of the draws.
+        like: one whose windows it has to keep, as sums across others mean nothing.
+    """
     capabilities = [each.value for each in Capability]
     matrix = {
         origin.value: {name: rng.choice(_ADMISSIONS) for name in capabilities}
@@ -139,7 +144,7 @@ def draw_policy(rng: Random) -> PolicyDraft:
             "bad-words": {"action": "say", "argument": "text", "contains": ["forbidden"], "then": "deny"},
             "long-im": {"action": "send_im", "argument": "text", "longer_than": 160, "then": "approve"},
         },
-        budgets={meter.value: _draw_budgets(rng, meter) for meter in Meter},
+        budgets={meter.value: _draw_budgets(rng, meter) for meter in Meter} if like is None else _redraw(rng, like),
         dry_run=rng.random() < 0.05,  # noqa: PLR2004 - seldom
         handle_ttl_s=_maybe(rng, 10.0, (0.1, 1.0, 3.0)),
         approval_ttl_s=_maybe(rng, 300.0, (1.0, 10.0, 60.0), 0.6),
@@ -161,6 +166,17 @@ def _draw_budgets(rng: Random, meter: Meter) -> list[BudgetDraft]:
         )
         for scope in scopes
     ]
+
+
+def _redraw(rng: Random, like: PolicyDraft) -> dict[str, list[BudgetDraft]]:
+    """Draw the limits of known windows anew."""
+    return {
+        meter.value: [
+            BudgetDraft(per=old.per, limit=rng.choice(_LIMITS.get(meter, _LIMITS_ELSE)), window_s=old.window_s)
+            for old in like.budgets[meter.value]
+        ]
+        for meter in Meter
+    }
 
 
 def vary_policy(rng: Random, policy: PolicyDraft) -> PolicyDraft:

@@ -99,6 +99,7 @@ def run(
     verify: bool = False,
     json: bool = False,
     strict: bool = False,
+    crashes: bool = True,
     out: TextIO,
     err: TextIO,
 ) -> int:
@@ -112,6 +113,7 @@ def run(
         verify: run each in two fresh processes with different hash seeds, and compare their steps.
         json: print one JSON object a seed, and the summary as the last line.
         strict: a counter at zero is a failure.
+        crashes: keep everything on a simulated disk, kill the process and cut the power; else nothing is kept.
         out: takes the report.
         err: takes progress.
 
@@ -122,17 +124,17 @@ def run(
         OperatorError, ConfigError: the scenario cannot be used.
     """
     story = load_scenario(scenario)
-    said = _Said(json=json, out=out, err=err)
-    sometimes = Sometimes()
+    said = _Said(json=json, crashes=crashes, out=out, err=err)
+    sometimes = Sometimes(crashes=crashes)
     reports: list[SeedReport] = []
     for seed in range(first_seed, first_seed + seeds):
         if verify:
-            verified = run_twice(Job(scenario=scenario or DEFAULT, seed=seed, hours=hours))
+            verified = run_twice(Job(scenario=scenario or DEFAULT, seed=seed, hours=hours, crashes=crashes))
             report = _report(verified.result, verified.cpu_s, deterministic=verified.same)
         else:
             before = cpu_seconds()
             progress = _progress(seed, hours, err) if hours >= _LONG_HOURS else None
-            result = run_trial(story, seed, hours, on_progress=progress)
+            result = run_trial(story, seed, hours, crashes=crashes, on_progress=progress)
             report = _report(result, cpu_seconds() - before, deterministic=None)
             verified = None
         sometimes.add(report.sometimes)
@@ -201,8 +203,9 @@ def _total(reports: list[SeedReport], sometimes: Sometimes, scenario: str, first
 class _Said:
     """Puts reports into words."""
 
-    def __init__(self, *, json: bool, out: TextIO, err: TextIO) -> None:
+    def __init__(self, *, json: bool, crashes: bool, out: TextIO, err: TextIO) -> None:
         self._json = json
+        self._more = "" if crashes else " --no-crashes"
         self._out = out
         self._err = err
 
@@ -224,6 +227,7 @@ class _Said:
                 self._violation(violation)
         if broken or report.deterministic is False:
             again = f"gridagent simulate --scenario {scenario} --first-seed {report.seed} --hours {report.hours:g}"
+            again += self._more
             self._progress(f"to see it again: {again} (version {__version__}, commit {commit() or 'unknown'})")
 
     def total(self, total: Report) -> None:

@@ -26,6 +26,17 @@ _LINK_STATES: Final = (
     "shutting-down",
 )
 
+_OF_CRASHES: Final = (
+    "power_cut",
+    "process_killed",
+    "torn_write",
+    "lost_unsynced_commit",
+    "crash_between_sent_and_confirmed",
+    "effect_lost_unsent",
+    "budget_restored",
+    "approval_answered_after_restart",
+)
+"""What can only happen to a service that keeps something."""
 NAMES: Final = (
     "stale_generation_fenced",
     "late_result_fenced",
@@ -75,6 +86,7 @@ NAMES: Final = (
     "flood_shed",
     "backend_fault",
     "recovered_after_calm",
+    *_OF_CRASHES,
     *(f"shutdown_in_agent_{state}" for state in _AGENT_STATES),
     *(f"shutdown_in_link_{state}" for state in _LINK_STATES),
 )
@@ -128,12 +140,17 @@ _BY_CAUSE: Final[Mapping[str, str]] = {"kicked": "kicked", "region_restart": "re
 
 
 class Sometimes:
-    """How often each thing happened."""
+    """How often each thing happened.
+
+    Args:
+        crashes: whether processes die and the power goes off; what only comes of that is not counted otherwise.
+    """
 
     __slots__ = ("_counts",)
 
-    def __init__(self) -> None:
-        self._counts: dict[str, int] = dict.fromkeys(NAMES, 0)
+    def __init__(self, *, crashes: bool = True) -> None:
+        wanted = NAMES if crashes else tuple(name for name in NAMES if name not in _OF_CRASHES)
+        self._counts: dict[str, int] = dict.fromkeys(wanted, 0)
 
     def saw(self, name: str, times: int = 1) -> None:
         """Count something that happened.
@@ -190,7 +207,7 @@ class Sometimes:
 
     def add(self, other: Mapping[str, int]) -> None:
         """Add the counts of another run."""
-        for name in NAMES:
+        for name in self._counts:
             self._counts[name] += other.get(name, 0)
 
     def snapshot(self) -> dict[str, int]:

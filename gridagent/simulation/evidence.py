@@ -70,6 +70,8 @@ class Grant(msgspec.Struct, kw_only=True):
     """L$ gained by it."""
     items: int = 0
     outcome: str = ""
+    cut_off: str = ""
+    """State in which a crash left it, until it is settled."""
 
 
 def unproved(grant: Grant, told: Mapping[str, float], references: Mapping[str, float]) -> str:

@@ -106,7 +106,7 @@ class HostileFactory:
         self._account = account
         self._rng = rng
         self._on_refused_sink = on_refused_sink
-        self._kept: deque[tuple[AuthorizedAction, Redeem]] = deque(maxlen=_KEPT_MAX)
+        self._kept: deque[tuple[int, AuthorizedAction, Redeem]] = deque(maxlen=_KEPT_MAX)
         self._old_sinks: deque[tuple[int, EventSink]] = deque(maxlen=2)
 
     def __call__(self, *, generation: Generation, redeem: Redeem) -> GridBackend:
@@ -137,14 +137,17 @@ class HostileFactory:
         """The oracle's account of the avatar."""
         return self._account
 
-    def keep(self, handle: AuthorizedAction, redeem: Redeem) -> None:
+    def keep(self, generation: int, handle: AuthorizedAction, redeem: Redeem) -> None:
         """Keep a handle for a later generation."""
-        self._kept.append((handle, redeem))
+        self._kept.append((generation, handle, redeem))
 
-    def use_kept(self, use: Redeem) -> None:
+    def use_kept(self, generation: int, use: Redeem) -> None:
         """Try every handle of an earlier generation, through its own door and through the new one."""
-        while self._kept:
-            handle, its_own = self._kept.popleft()
+        kept = tuple(self._kept)
+        self._kept.clear()
+        for number, handle, its_own in kept:
+            if number >= generation:  # it was given out before this connection was on its way, and is still good
+                continue
             self.expect_refusal(its_own, handle, "an old handle through its old door")
             self.expect_refusal(use, handle, "an old handle through a new door")
 
@@ -236,7 +239,8 @@ class HostileBackend:
             HostileError: a fault of its own.
         """
         factory = self._factory
-        factory.use_kept(self._use)
+        factory.account.on_connecting(self._generation)
+        factory.use_kept(self._generation, self._use)
         await factory.misuse_old_sinks(self._generation)
         factory.remember_sink(self._generation, sink)
         if factory.force_crash or factory.strikes(factory.hostility.crash):
@@ -260,7 +264,7 @@ class HostileBackend:
         if factory.strikes(will.forge):
             self._forge(authorized)
         if factory.strikes(will.keep):
-            factory.keep(authorized, self._use)
+            factory.keep(self._generation, authorized, self._use)
             await trio.sleep(factory.rng.uniform(0.0, 30.0))
         elif factory.strikes(will.late):
             if factory.strikes(will.betray):

@@ -10,7 +10,7 @@ Invariant: when `live` returns, nothing of the service is left; if something is,
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from typing import Final
 
@@ -29,13 +29,15 @@ from gridagent.observations import AgentState, LinkState
 from gridagent.presence import ReflexMind
 from gridagent.service import AuditTrail, AvatarSpec, Service, open_service
 from gridagent.simulation.bounds import calm_policy, draw_faults, draw_policy, draw_settings, vary_policy
+from gridagent.simulation.downfall import GONE_WITHIN_S, Downfall
 from gridagent.simulation.hostile import HostileFactory, Hostility
+from gridagent.simulation.machine import Crash, Machine
 from gridagent.simulation.operator import Operator
 from gridagent.simulation.stage import OTHER_ROLES, Agent, Near, Stage
 from gridagent.simulation.watching import check_queues, watch_at_once, watch_slowly
 from gridagent.simulation.wild import WildMind
 
-__all__ = ("ANSWER_WITHIN_S", "ENDINGS", "Aim", "Life")
+__all__ = ("ANSWER_WITHIN_S", "ENDINGS", "Aim", "Life", "LifeFailed")
 
 Aim = AgentState | LinkState
 """State in which the first avatar is to be shut down."""
@@ -45,8 +47,6 @@ ENDINGS: Final = ("leave", "handle", "close", "service", "cancel")
 """Ways to end a service (Spec: SUP-2)."""
 _REACH_WITHIN_S: Final = 150.0
 _STALLED_AT_MOST_S: Final = 25.0
-_GONE_WITHIN_S: Final = 600.0
-"""Every task is gone so long after it was asked to stop: the largest bounds, summed."""
 _LOOK_EVERY_S: Final = 30.0
 _ASK_EVERY_S: Final = 3.0
 _MOODS_S: Final = (5.0, 20.0, 60.0)
@@ -56,6 +56,10 @@ _FLOODS_PER_HOUR: Final = 30.0
 _FLOOD_PER_S: Final = 250.0
 """Where the buffer is short there are floods, or a flood that is shed would be a rare coincidence."""
 _VERY_HOSTILE: Final = 0.2
+
+
+class LifeFailed(Exception):
+    """The service could not be started, or ended by itself with an error; nothing can follow."""
 
 
 class _Part:
@@ -74,21 +78,43 @@ class Life:
     Args:
         stage: the set.
         grid: where it is.
+        machine: what it runs on; None for a service that keeps nothing and is never cut off.
         lasts_s: seconds of storm; 0 for none.
         calm: whether a calm follows, in which it must recover.
         aim: the state in which it is shut down.
         ending: one of `ENDINGS`.
+        crash: how it is cut off, if what that waits for comes.
+        again: it goes on where a crash ended the life before, under the same policies.
     """
 
-    def __init__(self, stage: Stage, grid: SimulatedGrid, *, lasts_s: float, calm: bool, aim: Aim, ending: str) -> None:
+    def __init__(
+        self,
+        stage: Stage,
+        grid: SimulatedGrid,
+        *,
+        machine: Machine | None = None,
+        lasts_s: float,
+        calm: bool,
+        aim: Aim,
+        ending: str,
+        crash: Crash | None = None,
+        again: bool = False,
+    ) -> None:
         self._stage = stage
         self._grid = grid
+        self._downfall = None if machine is None else Downfall(stage, grid, machine, crash)
         self._lasts_s = lasts_s
         self._calm_wanted = calm
         self._aim = aim
         self._ending = ending
+        self._again = again
         self._parts: list[_Part] = []
         self._asked = 0
+
+    @property
+    def crashed(self) -> bool:
+        """Whether it was cut off."""
+        return self._downfall is not None and self._downfall.happened
 
     async def live(self) -> None:
         """Run the service from its start to its end, and judge what is left."""
@@ -100,27 +126,52 @@ class Life:
             faults = msgspec.structs.replace(faults, floods_per_hour=_FLOODS_PER_HOUR, flood_per_s=_FLOOD_PER_S)
         self._grid.set_faults(faults)
         specs = [self._spec(agent) for agent in stage.agents]
-        audit = AuditTrail(stage.on_row, keep=1)
-        with trio.CancelScope() as patience:
-            async with trio.open_nursery() as outer:
-                with trio.CancelScope() as scope:
-                    async with open_service(specs, ports=stage.ports, log_error=stage.on_error, audit=audit) as service:
-                        await self._go_on(service, outer)
-                        await self._end(service, scope)
-                patience.deadline = trio.current_time() + _GONE_WITHIN_S
-        if patience.cancelled_caught:
-            stage.oracle.breach("service", "no task is left", f"something waits {_GONE_WITHIN_S:g} s after the end")
+        try:
+            await self._run(specs)
+        except Exception as error:  # noqa: BLE001 - of a dead process nobody cares what becomes of its remains
+            if not self.crashed:
+                cause = _alone(error)
+                raise LifeFailed(f"{type(cause).__name__}: {cause}") from cause
         after = _count_tasks()
         if after != before:
             stage.oracle.breach("service", "no task is left", f"{after} tasks, {before} before the service ran")
-        stage.judge_logins()
+        stage.judge_logins(crashed=self.crashed)
+        if not self.crashed:
+            for agent in stage.agents:
+                agent.account.end()
+        if self._downfall is not None:
+            self._downfall.reckon()
         for agent in stage.agents:
-            agent.account.end()
-            agent.generation = agent.account.generation
+            agent.generation = agent.history.generation
+
+    async def _run(self, specs: list[AvatarSpec]) -> None:
+        stage = self._stage
+        audit = AuditTrail(stage.on_row, keep=1)
+        with trio.CancelScope() as patience:
+            async with trio.open_nursery() as outer:
+                store = nullcontext() if self._downfall is None else self._downfall.store(patience, outer)
+                with trio.CancelScope() as scope:
+                    async with (
+                        store as kept,
+                        open_service(
+                            specs, ports=stage.ports, log_error=stage.on_error, audit=audit, store=kept
+                        ) as service,
+                    ):
+                        await self._go_on(service, outer)
+                        await self._end(service, scope)
+                patience.deadline = trio.current_time() + GONE_WITHIN_S
+        if patience.cancelled_caught:
+            stage.oracle.breach("service", "no task is left", f"something waits {GONE_WITHIN_S:g} s after the end")
 
     async def _go_on(self, service: Service, outer: trio.Nursery) -> None:
         for part in self._parts:
             self._watch(service, part, outer)
+            if self._again:
+                outer.start_soon(part.operator.catch_up, name="simulation.catch_up")
+            if self._downfall is not None and any(
+                budget.used for budget in service.avatar(part.agent.key).status().gateway.budgets
+            ):
+                self._stage.sometimes.saw("budget_restored")
         if self._lasts_s > 0:
             await self._storm(service, outer)
         if self._calm_wanted:
@@ -133,8 +184,10 @@ class Life:
         stage = self._stage
         draw = stage.draw
         settings = draw_settings(draw, agent.key, last_generation=agent.generation, starts_connected=self._lasts_s == 0)
-        agent.account = account = stage.oracle.new_life(agent.key, generation=agent.generation)
-        agent.policy = draw_policy(draw)
+        agent.begin_life(stage, remembers=self._downfall is not None)
+        account = agent.account
+        if not self._again:
+            agent.policy = draw_policy(draw, None if self._downfall is None else agent.policy)
         very = draw.random() < _VERY_HOSTILE
         backend = HostileFactory(
             self._grid.backend_factory(agent.avatar_id),
@@ -152,6 +205,7 @@ class Life:
             chance=draw.choice(_WISHES),
             authorised=authorised,
             items=tuple(item.item_id for item in stage.world.inventory(agent.avatar_id)[:8]),
+            recent=agent.recent_wishes if self._downfall is not None else None,
         )
         self._parts.append(_Part(agent, backend, mind))
         return AvatarSpec(
@@ -164,7 +218,10 @@ class Life:
 
     def _another_policy(self, agent: Agent) -> bytes:
         """Write something to reload: mostly a policy, sometimes what must be refused."""
-        return agent.orders.choice((OTHER_ROLES, b"{", *[vary_policy(agent.orders, agent.policy).written()] * 6))
+        varied = vary_policy(agent.orders, agent.policy)
+        chosen: bytes = agent.orders.choice((OTHER_ROLES, b"{", *[varied.written()] * 6))
+        agent.offered[chosen] = varied
+        return chosen
 
     def _watch(self, service: Service, part: _Part, outer: trio.Nursery) -> None:
         stage, agent = self._stage, part.agent
@@ -176,6 +233,7 @@ class Life:
             near=Near(stage.world, agent.avatar_id),
             policies=partial(self._another_policy, agent),
             known=(stage.inspector, *(each.avatar_id for each in stage.agents)),
+            open_approvals=agent.open_approvals,
         )
         part.backend.on_ambush = partial(
             outer.start_soon, part.operator.send, ForceReconnect(), name="simulation.ambush"
@@ -304,6 +362,13 @@ class Life:
             await service.shut_down()
         elif self._ending == "cancel":
             scope.cancel(reason="the simulated owner is cancelled")
+
+
+def _alone(error: Exception) -> Exception:
+    """Return the one error that nurseries have wrapped, if it is one."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
 
 
 def _state(service: Service, part: _Part) -> tuple[AgentState, LinkState]:

@@ -47,9 +47,10 @@ from gridagent.simulation.account import Account
 from gridagent.simulation.views import BodyView
 from gridagent.simulation.wild import wild_action
 
-__all__ = ("Operator",)
+__all__ = ("APPROVALS_REMEMBERED", "Operator")
 
-_REMEMBERED: Final = 64
+APPROVALS_REMEMBERED: Final = 64
+_CAUGHT_UP: Final = 4
 _FLAPPING: Final = 0.25
 _FLAPS: Final = (Pause, Resume, Connect, Disconnect, ForceReconnect)
 _COMES_BACK_ITSELF_S: Final = 61.0
@@ -77,6 +78,7 @@ class Operator:
         near: what it believes to be near the avatar.
         policies: returns the JSON texts of policies to reload: a good one, or one that must be refused.
         known: avatars it may forget about, or write to.
+        open_approvals: those it has heard of and not answered; it adds and takes.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class Operator:
         near: Nearby,
         policies: Callable[[], bytes],
         known: Sequence[AvatarId],
+        open_approvals: deque[str] | None = None,
     ) -> None:
         self.handle = handle
         self.replies = 0
@@ -97,9 +100,9 @@ class Operator:
         self._policies = policies
         self._known = tuple(known)
         self._numbers = 0
-        self._open: deque[str] = deque(maxlen=_REMEMBERED)
-        self._answered: deque[str] = deque(maxlen=_REMEMBERED)
-        self._doubtful: deque[str] = deque(maxlen=_REMEMBERED)
+        self._open: deque[str] = deque(maxlen=APPROVALS_REMEMBERED) if open_approvals is None else open_approvals
+        self._answered: deque[str] = deque(maxlen=APPROVALS_REMEMBERED)
+        self._doubtful: deque[str] = deque(maxlen=APPROVALS_REMEMBERED)
         self._away_s = 0.0
 
     # --- what it hears of -------------------------------------------------------------------------
@@ -155,6 +158,18 @@ class Operator:
                 control = rng.choice(_FLAPS)() if flapping else self._any_control()
                 if control is not None:
                     nursery.start_soon(self.send, control, name="simulation.order")
+
+    async def catch_up(self) -> None:
+        """Answer what waited through a restart, once the avatar is in the world again.
+
+        Cancellation: safe; what was sent is accounted for.
+        """
+        waiting = list(self._open)[-_CAUGHT_UP:]
+        if not waiting or await self.handle.wait_link(LinkState.ONLINE) is not LinkState.ONLINE:
+            return
+        for which in waiting:
+            self._answered.append(which)
+            await self.send(AnswerApproval(approval_id=ApprovalId(which), allow=self._rng.random() < 0.8))  # noqa: PLR2004 - mostly yes
 
     def _any_control(self) -> Control | None:
         rng = self._rng

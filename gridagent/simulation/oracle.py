@@ -16,7 +16,7 @@ from typing import Final
 
 import msgspec
 
-from gridagent.simulation.account import Account
+from gridagent.simulation.history import History
 
 __all__ = ("Oracle", "Violation")
 
@@ -73,6 +73,10 @@ class Oracle:
                 )
             )
 
-    def new_life(self, avatar: str, *, generation: int) -> Account:
-        """Open the account of one avatar for one run of the service."""
-        return Account(self, avatar, generation)
+    def new_history(self, avatar: str, *, generation: int = 0) -> History:
+        """Begin the history of one avatar."""
+        return History(self, avatar, generation)
+
+    def deaf(self) -> Oracle:
+        """Return an oracle that nobody asks: what the dead say goes there."""
+        return Oracle(seed=self._seed, clock=self._clock)

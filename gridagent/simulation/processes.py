@@ -40,6 +40,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A shipped scenario's name or a file's path."""
     seed: int
     hours: float
+    crashes: bool = True
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 import msgspec
@@ -26,6 +27,8 @@ __all__ = ("ASKING", "Questions")
 ASKING: Final = "client:approvals"
 """In whose name the session itself asks people for a yes, over IM."""
 NONCES_KEPT: Final = 256
+OVER_KEPT: Final = 4_096
+_WAITING: Final = ("pending", "allowed")
 _MESSAGES_KEPT: Final = 512
 _ABOUT: Final = "approval-"
 _NONCE: Final = r"[0-9A-Z]{4}(?:-[0-9A-Z]{4}){2}"
@@ -44,6 +47,8 @@ class Parked(msgspec.Struct, kw_only=True):
     until: float
     allowed_at: float | None = None
     used: bool = False
+    survived: bool = False
+    """It waited through an end of the service."""
 
 
 class Questions:
@@ -54,12 +59,15 @@ class Questions:
         now: simulated seconds.
     """
 
-    __slots__ = ("_breach", "_messages", "_nonces", "_now", "_parked")
+    __slots__ = ("_breach", "_messages", "_nonces", "_now", "_over", "_parked", "used_later")
 
     def __init__(self, breach: Callable[[str, str], None], now: Callable[[], float]) -> None:
         self._breach = breach
         self._now = now
+        self.used_later = 0
+        """Yeses that were used in a later life than the one that asked."""
         self._parked: dict[str, Parked] = {}  # one an approval of this life
+        self._over: dict[str, None] = {}  # approvals that ended in an earlier life, at most OVER_KEPT
         self._messages: deque[str] = deque(maxlen=_MESSAGES_KEPT)
         self._nonces: dict[str, str] = {}  # the approval of each, at most NONCES_KEPT
 
@@ -79,7 +87,9 @@ class Questions:
     def use_up(self, row: AuditView) -> None:
         """Judge an authorisation that rests on a yes."""
         parked = self._parked.get(row.approval_id or "")
-        if parked is None or (parked.effect, parked.digest) != (row.effect, row.digest):
+        if row.approval_id in self._over:
+            self._breach("an approval is used once", f"{row.action} {row.approval_id}, which was over")
+        elif parked is None or (parked.effect, parked.digest) != (row.effect, row.digest):
             self._breach("an approval is for the very action asked", f"{row.action} {row.approval_id}")
         elif parked.allowed_at is None or parked.allowed_at >= parked.until or self._now() >= parked.until:
             self._breach("an approval was given in time", f"{row.action} {row.approval_id}")
@@ -87,6 +97,35 @@ class Questions:
             self._breach("an approval is used once", f"{row.action} {row.approval_id}")
         else:
             parked.used = True
+            self.used_later += parked.survived
+
+    # --- over an end of the service ------------------------------------------------------------------
+
+    def confront(self, found: Mapping[str, str], effects: AbstractSet[str], *, crashed: bool) -> None:
+        """Judge what the disk still knows of approvals, and go on from that.
+
+        Args:
+            found: state of each.
+            effects: keys of those that are known.
+            crashed: whether the service was cut off; an orderly end loses nothing.
+        """
+        for approval_id, parked in tuple(self._parked.items()):
+            state = found.get(approval_id)
+            if state is None and not crashed:
+                self._breach("an orderly end loses nothing", f"approval {approval_id}")
+            if state not in {None, "claimed"} and parked.used and parked.effect in effects:
+                self._breach("a yes that was used is used up", f"approval {approval_id} is {state}")
+            if state == "allowed" and parked.allowed_at is None:
+                self._breach("an approval was given in time", f"approval {approval_id} is {state}")
+            if state not in _WAITING:
+                self._over[approval_id] = None
+                del self._parked[approval_id]
+                continue
+            parked.used, parked.survived = False, True
+            if state == "pending":
+                parked.allowed_at = None  # a yes that was lost is no yes
+        while len(self._over) > OVER_KEPT:
+            del self._over[next(iter(self._over))]
 
     # --- over IM ------------------------------------------------------------------------------------
 

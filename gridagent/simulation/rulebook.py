@@ -82,6 +82,8 @@ _ONE_OF: Final = {
 }
 _LINDEN: Final = {"pay_avatar": "amount", "pay_object": "amount", "upload_asset": "price"}
 _LINDEN_MAX: Final = 1_000_000
+_OLDEST_S: Final = 4 * 3_600.0
+"""Four times the longest window that is ever drawn."""
 
 
 class PatternView(msgspec.Struct, kw_only=True):
@@ -255,15 +257,15 @@ class Rulebook:
 class Sums:
     """What was used of every budget, moment by moment, added up anew each time.
 
-    Bounds: one entry for each action performed in one life of the service.
+    Bounds: what is older than any window goes when something is added.
     """
 
     __slots__ = ("_used",)
 
     def __init__(self) -> None:
-        self._used: dict[tuple[str, str, str], list[tuple[float, int]]] = {}
+        self._used: dict[tuple[str, str, str], list[tuple[float, int, str]]] = {}
 
-    def overrun(self, book: Rulebook, ask: Ask, name: str, action: Action, at: float) -> str | None:
+    def overrun(self, book: Rulebook, ask: Ask, name: str, action: Action, at: float, effect: str) -> str | None:
         """Add one action at the moment it was authorised; say which budget that overran, if one.
 
         Args:
@@ -272,6 +274,7 @@ class Sums:
             name: the action's tag.
             action: the action.
             at: seconds.
+            effect: its key.
         """
         receiver = getattr(action, _RECEIVERS[name]) if name in _RECEIVERS else ""
         keys = {"principal": ask.who, "global": "", "peer": receiver}
@@ -286,7 +289,9 @@ class Sums:
                 if per == "peer" and not receiver:
                     continue
                 entries = self._used.setdefault((meter, per, key), [])
-                entries.append((at, amount))
+                if entries and entries[0][0] < at - _OLDEST_S:
+                    entries[:] = [entry for entry in entries if entry[0] >= at - _OLDEST_S / 2]
+                entries.append((at, amount, effect))
                 for budget in budgets:
                     if budget.per == per:
                         used = self._most(entries, at, budget.window_s)
@@ -296,9 +301,14 @@ class Sums:
                             )
         return found
 
+    def take_back(self, effect: str) -> None:
+        """Take out what cost nothing and was lost in a crash before it was written down (Spec: EFX-2)."""
+        for entries in self._used.values():
+            entries[:] = [entry for entry in entries if entry[2] != effect]
+
     @staticmethod
-    def _most(entries: list[tuple[float, int]], at: float, window_s: int) -> int:
+    def _most(entries: list[tuple[float, int, str]], at: float, window_s: int) -> int:
         """Return the largest sum of any window that ends at or after ``at`` and holds it."""
-        ends = [moment for moment, _ in entries if at <= moment < at + window_s]
-        near = [(moment, amount) for moment, amount in entries if at - window_s < moment < at + window_s]
+        ends = [moment for moment, _, _ in entries if at <= moment < at + window_s]
+        near = [(moment, amount) for moment, amount, _ in entries if at - window_s < moment < at + window_s]
         return max(sum(amount for moment, amount in near if end - window_s < moment <= end) for end in ends)

@@ -7,14 +7,15 @@ by `gridagent.simulation.life`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Final
 
 import msgspec
 import trio
 
-from gridagent.actions import Action, Position, SendIm
+from gridagent.actions import Action, Position, SendIm, action_name
 from gridagent.config.policy import PolicySection, RolesSection
 from gridagent.errors import AuthorityRefused, BackendError
 from gridagent.events import AvatarView, GridEvent, ImReceived, ObjectView
@@ -26,24 +27,35 @@ from gridagent.grid.simulated.scenario_format import Scenario, derived_id
 from gridagent.grid.simulated.sessions import Session
 from gridagent.ids import AvatarId, AvatarKey
 from gridagent.limits import Label
+from gridagent.mind import Proposal
 from gridagent.policy import AuditRecord, Policy
 from gridagent.runtime.ports import Ports
 from gridagent.session import Reloaded
+from gridagent.simulation.account import Account
 from gridagent.simulation.approvers import Approvers
-from gridagent.simulation.bounds import draw_policy
+from gridagent.simulation.bounds import PolicyDraft, draw_policy
 from gridagent.simulation.counters import Sometimes
 from gridagent.simulation.hostile import HostileError
+from gridagent.simulation.machine import Moment
+from gridagent.simulation.operator import APPROVALS_REMEMBERED
 from gridagent.simulation.oracle import Oracle
 from gridagent.simulation.rulebook import Rulebook
 from gridagent.simulation.views import decode_row
+from gridagent.simulation.wild import RECENT
 from gridagent.simulation.world import Changed, WatchedWorld
 
-__all__ = ("OTHER_ROLES", "Agent", "Near", "Stage")
+__all__ = ("OTHER_ROLES", "Agent", "Near", "Stage", "let_pass")
 
 OTHER_ROLES: Final = b"other roles"
 """Stands for a configuration that names other avatars, which no reload may take over."""
 _SIBLING_CHANCE: Final = 0.25
 _TRUSTED_MAX: Final = 2
+
+
+def let_pass(moment: Moment) -> None:
+    """Crash at no moment."""
+
+
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -60,8 +72,21 @@ class Agent:
         self.wishes = stage.stream(f"{key}.mind")
         self.tricks = stage.stream(f"{key}.backend")
         self.reading = stage.stream(f"{key}.reader")
-        self.account = stage.oracle.new_life(key, generation=0)
+        self.history = stage.oracle.new_history(key)
+        self.account = Account(self.history, key)
         self.policy = draw_policy(stage.draw)
+        self.offered: dict[bytes, PolicyDraft] = {}  # emptied by each reload
+        """What its operator may have reloaded."""
+        self.open_approvals: deque[str] = deque(maxlen=APPROVALS_REMEMBERED)
+        """Approvals that its operator has heard of and not answered; also of earlier lives."""
+        self.recent_wishes: deque[Proposal] = deque(maxlen=RECENT)
+        """What its mind wanted last; also in earlier lives."""
+
+    def begin_life(self, stage: Stage, *, remembers: bool) -> None:
+        """Open the account of a new life; of an avatar that remembers nothing also a new history."""
+        if not remembers:
+            self.history = stage.oracle.new_history(self.key, generation=self.generation)
+        self.account = Account(self.history, self.key)
 
 
 class Near:
@@ -113,6 +138,10 @@ class Stage:
         self.draw = self.stream("bounds")
         self.inspector = AvatarId(derived_id(scenario.name, "simulation", "inspector"))
         """Somebody whom the avatars know as an owner, and who asks whether they are well."""
+        self.on_moment: Callable[[Moment], None] = let_pass
+        """Told of moments at which a crash would be interesting."""
+        self.down = False
+        """The machine of the service is down: what its remains say means nothing, and they can do nothing."""
         self.heard: dict[str, float] = {}
         """When the inspector last got an IM, by sender."""
         self.roles = self._roles(scenario)
@@ -170,23 +199,36 @@ class Stage:
         if data == OTHER_ROLES:
             return Reloaded(policy=Policy(None, RolesSection()))
         try:
-            return Reloaded(policy=self.policy_of(agent, data), refused=("queues.controls",))
+            reloaded = Reloaded(policy=self.policy_of(agent, data), refused=("queues.controls",))
         except msgspec.MsgspecError as error:
             return Reloaded(problem=str(error))
+        agent.policy = agent.offered.get(data, agent.policy)  # what is on the disk is read again at the next start
+        agent.offered.clear()
+        return reloaded
 
     # --- facts --------------------------------------------------------------------------------------
 
     def on_row(self, key: AvatarKey, record: AuditRecord) -> None:
         """Pass an audit row on, as JSON text."""
+        if self.down:
+            return
         raw = _encode(record)
         row = decode_row(raw)
         self.sometimes.row(row)
         account = self._by_key[key].account
         account.on_row(row)
         account.questions.on_text(raw, "an audit row")
+        if row.kind == "decision" and row.code == "needs_approval":
+            self.on_moment(Moment.ASKED)
+        elif row.kind == "approval" and row.code == "allowed":
+            self.on_moment(Moment.ANSWERED)
+        elif row.kind == "hold" and row.code == "held":
+            self.on_moment(Moment.HELD)
 
     def on_error(self, code: str, error: BaseException) -> None:
         """Take note of an error that went to the log."""
+        if self.down:
+            return
         if code == "backend_fault":
             self.sometimes.saw("backend_fault")
         on_purpose = isinstance(error, HostileError | BackendError | AuthorityRefused | TimeoutError)
@@ -195,6 +237,8 @@ class Stage:
 
     def on_performed(self, avatar_id: AvatarId, action: Action, reference: Label, changed: Changed) -> None:
         """See `WorldWatcher.on_performed`."""
+        if self.down:
+            self.oracle.breach(self._by_id[avatar_id].key, "the dead do nothing", action_name(action))
         self.sometimes.saw("action_performed")
         if changed.balance < 0:
             self.sometimes.saw("money_paid")
@@ -202,6 +246,8 @@ class Stage:
         account.on_performed(action, reference, balance=changed.balance, items=changed.items)
         if isinstance(action, SendIm):
             self.approvers.on_message(avatar_id, action)
+        if changed.balance < 0:
+            self.on_moment(Moment.PAID)
 
     def on_told(self, avatar_id: AvatarId, event: GridEvent) -> None:
         """See `WorldWatcher.on_told`."""
@@ -217,10 +263,10 @@ class Stage:
         if isinstance(event, ImReceived) and not event.offline and event.text.startswith("Hello"):
             self.heard[event.source.id] = trio.current_time()
 
-    def judge_logins(self) -> None:
-        """Hold every login since the last time to exactly one logout (Spec: SUP-9)."""
+    def judge_logins(self, *, crashed: bool = False) -> None:
+        """Hold every login since the last time to exactly one logout; whoever was cut off may owe one (Spec: SUP-9)."""
         for session in self._logins:
-            if session.logouts != 1:
+            if session.logouts != 1 and not (crashed and session.logouts == 0):
                 self._by_id[session.avatar_id].account.breach(
                     "one logout a login", f"login {session.number} at {session.began_at:.3f} s: {session.logouts}"
                 )

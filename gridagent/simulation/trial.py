@@ -18,14 +18,15 @@ import trio
 import trio.testing
 
 from gridagent.errors import OperatorError
-from gridagent.grid.simulated.grid import open_simulated_grid
+from gridagent.grid.simulated.grid import SimulatedGrid, open_simulated_grid
 from gridagent.grid.simulated.scenario_build import build_world
 from gridagent.grid.simulated.scenario_format import Scenario
 from gridagent.grid.simulated.scenario_timeline import set_timeline
 from gridagent.observations import AgentState, LinkState
 from gridagent.runtime.deterministic import run_deterministic, simulated_ports
 from gridagent.simulation.counters import Sometimes
-from gridagent.simulation.life import ENDINGS, Aim, Life
+from gridagent.simulation.life import ENDINGS, Aim, Life, LifeFailed
+from gridagent.simulation.machine import Machine, draw_crash
 from gridagent.simulation.oracle import Oracle, Violation
 from gridagent.simulation.stage import Stage
 from gridagent.simulation.world import WatchedWorld
@@ -47,6 +48,10 @@ _AIMS: Final[tuple[Aim, ...]] = (
 )
 _SHORT_S: Final = (5.0, 60.0)
 _LONG_S: Final = (240.0, 900.0)
+_CRASH_CHANCE: Final = 0.5
+"""Of a life to be cut off, if what its crash waits for comes."""
+_SAME_POLICY_CHANCE: Final = 0.75
+"""After a crash: nobody edits the configuration each time the power comes back."""
 _SHORT_LIVES: Final = 2
 """Short lives after each long one."""
 _STILL_STEPS: Final = 20_000
@@ -72,7 +77,12 @@ class TrialResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run_trial(
-    scenario: Scenario, seed: int, hours: float, *, on_progress: Callable[[float], None] | None = None
+    scenario: Scenario,
+    seed: int,
+    hours: float,
+    *,
+    crashes: bool = True,
+    on_progress: Callable[[float], None] | None = None,
 ) -> TrialResult:
     """Run one seed.
 
@@ -80,6 +90,7 @@ def run_trial(
         scenario: the world.
         seed: decides everything else.
         hours: simulated hours.
+        crashes: keep everything on a simulated disk, and kill the process or cut the power now and then.
         on_progress: told the simulated hours that have passed, after each life of the service.
 
     Raises:
@@ -87,7 +98,7 @@ def run_trial(
     """
     if not scenario.agents():
         raise OperatorError(f"scenario {scenario.name} has no avatar without a character; add one for the agent")
-    trial = _Trial(scenario, seed, hours, on_progress)
+    trial = _Trial(scenario, seed, hours, on_progress, crashes=crashes)
     gc.collect()
     gc.freeze()  # what was there before need not be looked at again each time
     try:
@@ -130,9 +141,15 @@ class Stillness(trio.abc.Instrument):
 
 class _Trial:
     def __init__(
-        self, scenario: Scenario, seed: int, hours: float, on_progress: Callable[[float], None] | None
+        self,
+        scenario: Scenario,
+        seed: int,
+        hours: float,
+        on_progress: Callable[[float], None] | None,
+        *,
+        crashes: bool = False,
     ) -> None:
-        self.sometimes = Sometimes()
+        self.sometimes = Sometimes(crashes=crashes)
         self.oracle = Oracle(seed=seed, clock=trio.current_time)
         self.lives = 0
         self._scenario = scenario
@@ -140,6 +157,7 @@ class _Trial:
         self._on_progress = on_progress
         self._ports = simulated_ports(f"{scenario.name}/{seed}")
         self._aims: list[Aim] = list(_AIMS)
+        self._crashes = crashes
         self._collect_at = _COLLECT_EVERY_S
 
     async def run(self) -> None:
@@ -163,25 +181,51 @@ class _Trial:
         assert isinstance(world, WatchedWorld)  # noqa: S101 - it was made so
         stage = Stage(scenario, world, ports, self.oracle, self.sometimes)
         stage.draw.shuffle(self._aims)
-        async with open_simulated_grid(world, ports=ports) as grid:
-            set_timeline(scenario, world, grid.hands, now=grid.now())
-            while (now := trio.current_time()) < self._until:
-                long = self.lives % (_SHORT_LIVES + 1) == 0
-                aim = self._next_aim(long=long)
-                storm_s = stage.draw.uniform(*(_LONG_S if long else _SHORT_S))
-                self.lives += 1
-                await Life(
-                    stage,
-                    grid,
-                    lasts_s=0.0 if aim is AgentState.STARTING else min(storm_s, self._until - now),
-                    calm=long,
-                    aim=aim,
-                    ending=stage.draw.choice(ENDINGS),
-                ).live()
-                self._collect(trio.current_time())
-                if self._on_progress is not None:
-                    self._on_progress(min(trio.current_time(), self._until) / 3600.0)
-            self.sometimes.faults(grid.counts.snapshot())
+        machine = Machine(ports.randomness.stream("simulation.machine"), ports) if self._crashes else None
+        try:
+            async with open_simulated_grid(world, ports=ports) as grid:
+                set_timeline(scenario, world, grid.hands, now=grid.now())
+                await self._lives(stage, grid, machine)
+                self.sometimes.faults(grid.counts.snapshot())
+        finally:
+            if machine is not None:
+                machine.close()
+
+    async def _lives(self, stage: Stage, grid: SimulatedGrid, machine: Machine | None) -> None:
+        crashed = False
+        while (now := trio.current_time()) < self._until:
+            long = self.lives % (_SHORT_LIVES + 1) == 0
+            aim = self._next_aim(long=long)
+            storm_s = stage.draw.uniform(*(_LONG_S if long else _SHORT_S))
+            lasts_s = 0.0 if aim is AgentState.STARTING else min(storm_s, self._until - now)
+            ending, crash, again = stage.draw.choice(ENDINGS), None, False
+            if machine is not None:
+                crash = draw_crash(stage.draw, lasts_s) if stage.draw.random() < _CRASH_CHANCE else None
+                again = stage.draw.random() < (_SAME_POLICY_CHANCE if crashed else _SAME_POLICY_CHANCE / 2)
+            self.lives += 1
+            life = Life(
+                stage,
+                grid,
+                machine=machine,
+                lasts_s=lasts_s,
+                calm=long,
+                aim=aim,
+                ending=ending,
+                crash=crash,
+                again=again,
+            )
+            try:
+                await life.live()
+            except LifeFailed as error:
+                self.oracle.breach("service", "the service starts and ends as it should", str(error))
+                return
+            crashed = life.crashed
+            self._collect(trio.current_time())
+            if self._on_progress is not None:
+                self._on_progress(min(trio.current_time(), self._until) / 3600.0)
+        if machine is not None:
+            later = sum(agent.history.questions.used_later for agent in stage.agents)
+            self.sometimes.saw("approval_answered_after_restart", later)
 
     def _collect(self, now: float) -> None:
         """Collect garbage now and then: between two lives nothing waits for a finaliser, so no step changes."""

@@ -8,6 +8,7 @@ MND-18). Deterministic: chance comes from one stream.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Final, cast
@@ -31,7 +32,7 @@ from gridagent.ids import NIL_UUID, AvatarId, ItemId, ObjectId, OfferId
 from gridagent.mind import Mind, Moment, Nearby, Proposal, QuietMind, Surroundings, Thought
 from gridagent.simulation.account import Account
 
-__all__ = ("WildMind", "wild_action")
+__all__ = ("RECENT", "WildMind", "wild_action")
 
 _TEXTS: Final = (
     "hello",
@@ -47,6 +48,8 @@ _AMOUNTS: Final[tuple[object, ...]] = (1, 3, 7, 20, 100, 0, -1, True, 1.0, "5", 
 _NUMBERS: Final = (0.0, 5.0, 128.0, 255.0, 256.0, -1.0, 1e9, 1e300, float("nan"))
 _STRANGE_IDS: Final = (NIL_UUID, "deadbeef-0000-4000-8000-000000000000", "Olive Owner", "")
 _THOUGHTS_MAX: Final = 16
+RECENT: Final = 16
+"""Wishes that may be repeated."""
 _AGAIN: Final = 0.15
 """Of a wish being one of the last, to the letter: what has happened once must not happen again."""
 _OFFERS: Final = (DialogOpened, PermissionAsked, FriendshipOffered, InventoryOffered, TeleportOffered)
@@ -160,6 +163,7 @@ class WildMind(QuietMind):
         chance: of wild proposals after an event.
         authorised: avatars whose id is worth forging.
         items: ids of inventory items and animations to try.
+        recent: its last wishes, which it repeats now and then; it adds to them.
 
     Bounds: at most 16 thoughts an event.
     """
@@ -186,6 +190,7 @@ class WildMind(QuietMind):
         chance: float,
         authorised: Sequence[str],
         items: Sequence[str] = (),
+        recent: deque[Proposal] | None = None,
     ) -> None:
         self.chance = chance
         self._inner = inner
@@ -195,7 +200,7 @@ class WildMind(QuietMind):
         self._items = tuple(items)
         self._offers: list[str] = []  # the newest few
         self._causes: list[str] = []  # the newest few
-        self._recent: list[Proposal] = []  # the newest few
+        self._recent: deque[Proposal] = deque(maxlen=RECENT) if recent is None else recent
         self._numbers = 0
 
     def hear(self, event: GridEvent, around: Surroundings, now: Moment) -> Sequence[Thought]:
@@ -229,7 +234,7 @@ class WildMind(QuietMind):
         rng = self._rng
         for _ in range(rng.choice((1, 1, 2, 4))):
             if self._recent and rng.random() < _AGAIN:
-                yield rng.choice(self._recent)
+                yield rng.choice(self._recent)  # the same cause: of an earlier life, too, as a goal that goes on would
                 continue
             action = wild_action(rng, around, offers=self._offers, items=self._items)
             if action is None:
@@ -245,7 +250,7 @@ class WildMind(QuietMind):
                 tainted=rng.random() < 0.4,  # noqa: PLR2004 - often
                 target_provenance=rng.choice(tuple(Provenance)),
             )
-            self._recent = [*self._recent[-7:], wish]
+            self._recent.append(wish)
             yield wish
 
     def _door(self, event: GridEvent) -> tuple[Origin, str]:

@@ -9,7 +9,7 @@ import pytest
 
 from gridagent.simulation.command import run
 
-pytestmark = [pytest.mark.volume, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.volume, pytest.mark.timeout(600)]
 
 SEEDS = 12
 
@@ -23,10 +23,10 @@ def report(**asked: object) -> tuple[int, dict, list[dict]]:
 
 
 def test_twelve_stormy_hours_break_no_invariant_and_meet_every_fault() -> None:
-    """No violation, and nothing that the simulation promises to try stayed untried.
+    """No violation, and nothing that the simulation promises to try stayed untried: crashes and power cuts, too.
 
-    Takes about 15 s. Spec: SIM-3, SIM-4, SUP-3, SUP-5, SUP-9, POL-2, POL-6, EFX-1, BND-1, BND-2, BND-3.
-    Fault: 26, 27, 28, 29
+    Takes about 20 s of one core. Spec: SIM-3, SIM-4, SUP-3, SUP-5, SUP-9, POL-2, POL-6, POL-7, EFX-1, EFX-2, BND-1,
+    BND-2, BND-3. Fault: 26, 27, 28, 29, 38
     """
     code, total, seeds = report(seeds=SEEDS, hours=1.0, strict=True)
     assert [seed["violations"] for seed in seeds] == [[]] * SEEDS

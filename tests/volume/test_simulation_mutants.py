@@ -1,7 +1,8 @@
 """Claims about the oracle: known bugs, put into the service one at a time, are caught within a few seeds.
 
 A judge that never finds anything proves nothing. Each mutant is a bug somebody could write; beside it stands
-the rule that finds it. Each takes 0.2 to 3 s; all of them about 20 s.
+the rule that finds it. Nothing crashes here: bugs in what survives have a file of their own. Each takes 0.2 to 3 s
+of one core; all of them about 20 s.
 """
 
 from __future__ import annotations
@@ -301,7 +302,7 @@ def test_the_oracle_catches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mutate(monkeypatch)
     found: list[str] = []
     for seed in range(SEEDS):
-        found += [violation.rule for violation in run_trial(PLAZA, seed, HOURS).violations]
+        found += [violation.rule for violation in run_trial(PLAZA, seed, HOURS, crashes=False).violations]
         if rule in found:
             break
     assert rule in found
@@ -309,4 +310,4 @@ def test_the_oracle_catches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_service_itself_is_clean() -> None:
     """Without a mutant no rule is broken. Spec: SIM-3, SIM-4."""
-    assert [run_trial(PLAZA, seed, HOURS).violations for seed in range(2)] == [(), ()]
+    assert [run_trial(PLAZA, seed, HOURS, crashes=False).violations for seed in range(2)] == [(), ()]

@@ -33,7 +33,7 @@ class Court:
     def __init__(self, **policy: object) -> None:
         self.now = 0.0
         self.oracle = Oracle(seed=7, clock=lambda: self.now)
-        self.account: Account = self.oracle.new_life("robin", generation=0)
+        self.account: Account = Account(self.oracle.new_history("robin"), "robin")
         draft = draw_policy(random.Random(1))
         draft.matrix = {origin: dict.fromkeys(cells, "anyone") for origin, cells in draft.matrix.items()}
         draft.tainted, draft.target_from, draft.patterns = {}, {}, {}

@@ -287,8 +287,8 @@ def test_what_is_remembered_is_bounded(a_court, monkeypatch: pytest.MonkeyPatch)
     for number in range(5):
         court.propose(ordinal=number)
         court.account.on_told(Delivered(reference=f"r{number}"))
-    assert len(court.account._proposed) == 2
-    assert list(court.account._references) == ["r3", "r4"]
+    assert len(court.account._past.proposed) == 2
+    assert list(court.account._past.references) == ["r3", "r4"]
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> dict:
     """Stand in for the runs, so that the report alone is tested."""
     how = {"broken": False, "never": False, "same": True}
 
-    def trial(scenario, seed, hours, *, on_progress=None):
+    def trial(scenario, seed, hours, *, crashes=True, on_progress=None):
         for tenth in range(1, 11):
             if on_progress is not None:
                 on_progress(hours * tenth / 10)

@@ -13,6 +13,7 @@ from gridagent.errors import AuthorityRefused, ResourceClosed
 from gridagent.events import AlertShown, PartDegraded, PartRecovered
 from gridagent.grid.puppet import Puppet, ready_event
 from gridagent.policy.authorized import AuthorizedAction
+from gridagent.simulation.account import Account
 from gridagent.simulation.hostile import HostileError, HostileFactory, Hostility
 from gridagent.simulation.oracle import Oracle
 
@@ -60,7 +61,7 @@ class Sink:
 class Stage:
     def __init__(self, *, honours_all: bool = False, **chances: float) -> None:
         self.oracle = Oracle(seed=0, clock=lambda: 0.0)
-        self.account = self.oracle.new_life("robin", generation=0)
+        self.account = Account(self.oracle.new_history("robin"), "robin")
         self.puppet = Puppet()
         self.refused = 0
         self.ledger = Ledger(honours_all=honours_all)
@@ -244,3 +245,16 @@ async def test_a_slow_logout_takes_its_time(autojump_clock) -> None:
     await stage.backend().logout()
     assert stage.puppet.now.logouts == 1
     assert trio.current_time() > 0
+
+
+async def test_a_handle_of_the_same_connection_is_good_and_not_tried(autojump_clock) -> None:
+    """It was given out before the connection was on its way. Fault: 27."""
+    stage = Stage(keep=1.0)
+    backend = stage.backend(1)
+    with trio.move_on_after(0.0):
+        await backend.apply(stage.ledger.handle)
+    stage.ledger.honours_all = True
+    stage.puppet.become_ready = stage.puppet.log_in = False
+    with trio.move_on_after(1.0):
+        await backend.run(Sink())
+    assert stage.details == []

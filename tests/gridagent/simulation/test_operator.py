@@ -19,6 +19,7 @@ from gridagent.runtime.deterministic import simulated_ports
 from gridagent.service import AvatarSpec, open_service
 from gridagent.session import OnBackendFailure, SessionSettings
 from gridagent.session.surroundings import Whereabouts
+from gridagent.simulation.account import Account
 from gridagent.simulation.operator import Operator
 from gridagent.simulation.oracle import Oracle
 from gridagent.simulation.views import BodyView, OutcomeView
@@ -30,7 +31,7 @@ class Desk:
     def __init__(self, handle, puppet: Puppet, seed: int = 0) -> None:
         self.puppet = puppet
         self.oracle = Oracle(seed=0, clock=trio.current_time)
-        self.account = self.oracle.new_life("robin", generation=0)
+        self.account = Account(self.oracle.new_history("robin"), "robin")
         self.account.on_lag()
         self.operator = Operator(
             handle,
@@ -153,3 +154,16 @@ async def test_the_operator_brings_back_what_only_an_operator_can(trouble: str, 
         after = handle.status()
         assert not after.gateway.held
         assert (after.link is LinkState.ONLINE) is (trouble != "short back-off"), (before, after.link)
+
+
+async def test_what_waited_through_a_restart_is_answered_in_the_world(autojump_clock) -> None:
+    """The newest few, once the avatar is back; without any, or without an avatar, nothing is sent. Spec: POL-7."""
+    async with desk() as one:
+        await one.operator.catch_up()
+        assert one.operator.replies == 0
+        one.operator._open.extend(f"approval-{number}" for number in range(6))
+        await one.operator.catch_up()
+        assert one.operator.replies == 4
+        await one.operator.handle.shut_down()
+        await one.operator.catch_up()
+        assert one.operator.replies == 4

@@ -34,7 +34,7 @@ def test_the_oracle_shares_no_code_with_what_it_judges() -> None:
     """It imports the vocabulary, JSON and its own rooms, and nothing of policy, session or runtime. Spec: SIM-3."""
     folder = Path(simulation.__file__).parent
     allowed = {"gridagent.actions", "gridagent.events"}
-    rooms = ("oracle", "account", "evidence", "questions", "rulebook", "views")
+    rooms = ("oracle", "account", "evidence", "examination", "history", "questions", "rulebook", "views")
     own = {f"gridagent.simulation.{room}" for room in rooms}
     for module in (*rooms, "counters"):
         tree = ast.parse((folder / f"{module}.py").read_text(encoding="utf-8"))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gridagent import actions as wanted
+from gridagent.simulation import questions as questions_module
 from gridagent.simulation.account import digest_of
+from gridagent.simulation.questions import Parked
 
 OWNER = "00000000-0000-4000-8000-000000000001"
 SAY = wanted.Say(text="hello")
@@ -109,3 +111,60 @@ def test_nonces_are_remembered_within_a_bound(an_asking_court, monkeypatch: pyte
     court.ask()
     court.send()
     assert not court.account.questions.keep_secrets
+
+
+def parked(court) -> Parked:
+    """Return the account of the one request."""
+    return court.account.questions._parked["a"]
+
+
+def test_a_yes_that_was_lost_is_no_yes(an_asking_court) -> None:
+    """What the disk does not know of it must be given again; the request itself waits on. Spec: POL-7. Fault: 38."""
+    court = an_asking_court()
+    court.account.on_allowed("a")
+    court.account.questions.confront({"a": "pending"}, set(), crashed=True)
+    assert (court.rules, parked(court).allowed_at, parked(court).survived) == ([], None, True)
+    court.allow(approval_id="a")
+    assert court.rules == ["an approval was given in time"]
+
+
+def test_a_yes_that_was_kept_counts_once_in_a_later_life(an_asking_court) -> None:
+    """It is used after the restart, and then used up. Spec: POL-7."""
+    court = an_asking_court()
+    questions = court.account.questions
+    court.account.on_allowed("a")
+    questions.confront({"a": "allowed"}, set(), crashed=True)
+    court.allow(approval_id="a")
+    assert (court.rules, questions.used_later) == ([], 1)
+    questions.confront({"a": "claimed"}, {KEY}, crashed=True)
+    del court.account._past.grants[KEY]
+    court.propose()
+    court.allow(approval_id="a")
+    assert court.rules == ["an approval is used once"]
+
+
+@pytest.mark.parametrize("state", ["pending", "allowed", "expired"])
+def test_a_yes_that_was_used_is_used_up(an_asking_court, state: str) -> None:
+    """Where the effect is on the disk, its claim is as well. Spec: POL-7."""
+    court = an_asking_court()
+    court.account.on_allowed("a")
+    court.allow(approval_id="a")
+    court.account.questions.confront({"a": state}, {KEY}, crashed=True)
+    assert court.rules == ["a yes that was used is used up"]
+
+
+def test_a_yes_that_nobody_gave_is_not_found(an_asking_court) -> None:
+    """Nobody said so, and the disk does. Spec: POL-7."""
+    court = an_asking_court()
+    court.account.questions.confront({"a": "allowed"}, set(), crashed=True)
+    assert court.rules == ["an approval was given in time"]
+
+
+@pytest.mark.parametrize("crashed", [True, False])
+def test_a_request_may_be_lost_in_a_crash_alone(an_asking_court, monkeypatch, *, crashed: bool) -> None:
+    """An orderly end keeps it; what is over is remembered, up to a bound. Spec: POL-7."""
+    monkeypatch.setattr(questions_module, "OVER_KEPT", 0)
+    court = an_asking_court()
+    court.account.questions.confront({}, set(), crashed=crashed)
+    assert court.rules == ([] if crashed else ["an orderly end loses nothing"])
+    assert court.account.questions._over == {}

@@ -199,18 +199,18 @@ def test_sums_are_added_up_anew_for_each_window() -> None:
     sums = Sums()
     lines = budgets(("global", 60, 60), ("principal", 14, 60), ("peer", 7, 10), ("strangers", 14, 60))
     tight = book(budgets={**meters, **lines})
-    assert sums.overrun(tight, ask(OWNER), "pay_avatar", PAY, 100.0) is None
-    assert sums.overrun(tight, ask(OWNER), "pay_avatar", PAY, 111.0) is None
-    assert "per principal" in str(sums.overrun(tight, ask(OWNER), "pay_avatar", PAY, 130.0))
-    assert "per peer in 10 s" in str(sums.overrun(tight, ask(FRIEND), "pay_avatar", PAY, 108.0))
+    assert sums.overrun(tight, ask(OWNER), "pay_avatar", PAY, 100.0, "e") is None
+    assert sums.overrun(tight, ask(OWNER), "pay_avatar", PAY, 111.0, "e") is None
+    assert "per principal" in str(sums.overrun(tight, ask(OWNER), "pay_avatar", PAY, 130.0, "e"))
+    assert "per peer in 10 s" in str(sums.overrun(tight, ask(FRIEND), "pay_avatar", PAY, 108.0, "e"))
     assert "per strangers" in str(
-        [sums.overrun(tight, ask(STRANGER), "pay_avatar", PAY, at) for at in (300.0, 320.0, 340.0)][-1]
+        [sums.overrun(tight, ask(STRANGER), "pay_avatar", PAY, at, "e") for at in (300.0, 320.0, 340.0)][-1]
     )
-    assert sums.overrun(tight, ask(OWNER), "pay_avatar", PAY, 1000.0) is None
+    assert sums.overrun(tight, ask(OWNER), "pay_avatar", PAY, 1000.0, "e") is None
 
 
 def test_a_meter_without_a_budget_is_zero() -> None:
     """What no budget names may not be used at all. Spec: BND-13."""
-    found = Sums().overrun(book(budgets={}), ask(), "pay_avatar", PAY, 1.0)
+    found = Sums().overrun(book(budgets={}), ask(), "pay_avatar", PAY, 1.0, "e")
     assert found is not None
     assert "which has no budget" in found

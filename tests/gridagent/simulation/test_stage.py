@@ -60,7 +60,7 @@ def test_reloads_are_read_refused_or_name_others() -> None:
     agent = stage.agents[0]
     taken = stage.reload(agent, agent.policy.written())
     assert taken.policy is not None
-    assert taken.policy.version in agent.account._books
+    assert taken.policy.version in agent.history.books
     assert stage.reload(agent, b"{").problem
     other = stage.reload(agent, OTHER_ROLES).policy
     assert other is not None

@@ -82,3 +82,27 @@ def test_a_run_in_which_time_stands_still_is_given_up(monkeypatch: pytest.Monkey
     monkeypatch.setattr(trial_module.Life, "live", spin)
     result = run_trial(PLAZA, 0, 0.1)
     assert {violation.rule for violation in result.violations} == {"time goes on"}
+
+
+@pytest.mark.slow
+def test_a_run_whose_service_cannot_go_on_ends_with_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is nothing that could follow. Spec: SIM-3, EFX-4."""
+
+    async def fail(self) -> None:
+        await trio.lowlevel.checkpoint()
+        raise trial_module.LifeFailed("LedgerRefused: it is damaged")
+
+    monkeypatch.setattr(trial_module.Life, "live", fail)
+    (violation,) = run_trial(PLAZA, 0, 0.1).violations
+    assert (violation.rule, violation.detail) == (
+        "the service starts and ends as it should",
+        "LedgerRefused: it is damaged",
+    )
+
+
+@pytest.mark.slow
+def test_without_crashes_nothing_is_kept_and_nothing_cut_off() -> None:
+    """Neither is counted as something that never happened. Spec: SIM-3."""
+    result = run_trial(PLAZA, 3, 0.1, crashes=False)
+    assert result.violations == ()
+    assert "power_cut" not in result.sometimes

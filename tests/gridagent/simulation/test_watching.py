@@ -17,6 +17,7 @@ from gridagent.runtime.broadcast import Broadcast
 from gridagent.runtime.deterministic import simulated_ports
 from gridagent.service import AvatarSpec, open_service
 from gridagent.session import SessionSettings
+from gridagent.simulation.account import Account
 from gridagent.simulation.counters import Sometimes
 from gridagent.simulation.oracle import Oracle
 from gridagent.simulation.watching import Numbering, check_queues, watch_at_once, watch_slowly
@@ -39,12 +40,12 @@ def seen(seq: int) -> Observation:
 
 def account():
     """Open an account."""
-    return Oracle(seed=0, clock=lambda: 0.0).new_life("robin", generation=0)
+    return Account(Oracle(seed=0, clock=lambda: 0.0).new_history("robin"), "robin")
 
 
 def rules(one) -> list[str]:
     """Name the rules that were broken."""
-    return [violation.rule for violation in one._oracle.violations]
+    return [violation.rule for violation in one._past.oracle.violations]
 
 
 def test_a_gap_must_be_announced_and_as_long_as_it_is() -> None:

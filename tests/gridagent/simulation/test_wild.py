@@ -12,6 +12,7 @@ from gridagent.mind import Moment, Proposal, QuietMind
 from gridagent.policy.canonical import canonicalise
 from gridagent.policy.decisions import Denied
 from gridagent.session.surroundings import Whereabouts
+from gridagent.simulation.account import Account
 from gridagent.simulation.oracle import Oracle
 from gridagent.simulation.wild import WildMind, wild_action
 
@@ -23,7 +24,7 @@ NOW = Moment(1e9, 100.0)
 
 def mind(seed: int = 0, *, chance: float = 1.0, authorised: tuple[str, ...] = (OWNER,)) -> WildMind:
     """Return a wild mind."""
-    account = Oracle(seed=0, clock=lambda: 0.0).new_life("robin", generation=0)
+    account = Account(Oracle(seed=0, clock=lambda: 0.0).new_history("robin"), "robin")
     return WildMind(QuietMind(), account, random.Random(seed), chance=chance, authorised=authorised)
 
 
@@ -75,7 +76,7 @@ def test_every_wish_is_told_before_it_is_decided() -> None:
     wild = mind()
     wanted = proposals(wild, words(), times=20)
     assert wanted
-    assert len(wild._account._proposed) > 0
+    assert len(wild._account._past.proposed) > 0
 
 
 def test_a_calm_mind_wants_what_the_honest_one_wants() -> None:
