@@ -206,10 +206,30 @@ _ORIGIN_BY_NAME: Final = {origin.value: words for origin, words in _ORIGINS.item
 
 _QUIET: Final[Mapping[str, str]] = {
     "addressed": "it was spoken to",
-    "quiet:not_addressed": "it was not spoken to",
+    "addressed:reply": "it was a reply",
+    "addressed:one_on_one": "they are alone",
+    "ambient": "it joins in",
+    "quiet:own_echo": "it said that itself",
+    "quiet:duplicate": "it was heard already",
     "quiet:not_a_person": "no person said it",
+    "quiet:other_channel": "it was on another channel",
     "quiet:offline_message": "it was said while the avatar was away",
+    "quiet:nothing_said": "there was no word in it",
+    "quiet:muted": "the speaker is muted",
+    "quiet:flood": "the speaker says too much",
+    "quiet:blocked_phrase": "a blocked phrase stands in it",
+    "quiet:hushed": "it was asked to be quiet",
+    "quiet:asked_to_be_quiet": "it was asked to be quiet before",
+    "quiet:bots_not_allowed": "bots may not be here",
+    "quiet:too_far": "it was said too far away",
+    "quiet:to_another": "somebody else was spoken to",
+    "quiet:not_addressed": "it was not spoken to",
+    "quiet:moderation": "it was only looked at as a moderator",
+    "quiet:scripted_agent": "a bot said it",
     "quiet:repeated": "the same words came again",
+    "quiet:echo": "its own words came back from somebody",
+    "quiet:turn_ceiling": "the speaker had enough answers for now",
+    "quiet:crowded": "there were enough answers for now",
 }
 
 

@@ -49,6 +49,7 @@ class Room:
         "grid_allows_bots",
         "joined_at",
         "moderated_at",
+        "muted",
         "names",
         "parcel_allows_bots",
         "peers",
@@ -87,6 +88,7 @@ class Room:
         self.section = section
         self.names = Names(map(words_of, names))
         self.phrases = Names(map(words_of, section.blocked_phrases))
+        self.muted = frozenset(map(str, section.muted))
 
     def meet(self, peer_id: str, now: float) -> Peer:
         """Return somebody's record, making it where there is none."""
@@ -196,7 +198,10 @@ class Heard:
 
     def is_scripted(self) -> bool:
         """Tell whether the grid marks the speaker as a bot."""
-        return any(avatar.scripted_agent and avatar.avatar_id == self.speaker_id for avatar in self.avatars())
+        for avatar in self.avatars():  # noqa: SIM110 - asked for each utterance, and a generator costs twice as much
+            if avatar.scripted_agent and avatar.avatar_id == self.speaker_id:
+                return True
+        return False
 
     def is_like_a_bot(self) -> bool:
         """Tell whether the speaker gets a bot's number of turns."""

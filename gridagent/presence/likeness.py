@@ -7,6 +7,7 @@ four fifths of their words are shared.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterable
 from typing import Final
@@ -26,13 +27,16 @@ _NUMBER_WORDS: Final = _words(
     "eins zwei drei vier fünf sechs sieben acht neun zehn"
 )
 _SHARED: Final = 0.8
+_DIGIT: Final = re.compile(r"\d")
 
 
 def sketch(words: Iterable[str]) -> array[int]:
     """Return the sketch of an utterance's words: sorted 16-bit hashes."""
     kept: dict[str, None] = {}
     for word in words:
-        kept[_NUMBER if word in _NUMBER_WORDS or any(map(str.isdigit, word)) else word] = None
+        # most words are all letters, and then have no digit in them
+        is_number = word in _NUMBER_WORDS or (not word.isalpha() and _DIGIT.search(word) is not None)
+        kept[_NUMBER if is_number else word] = None
         if len(kept) == _WORDS_MAX:
             break
     return array("H", sorted(crc32(word.encode("utf-8", "replace")) & 0xFFFF for word in kept))

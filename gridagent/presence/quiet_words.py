@@ -53,6 +53,8 @@ _TALK: Final = _phrases(
     "darfst wieder reden, darfst wieder sprechen, wieder reden, wieder sprechen, rede wieder, sprich wieder, wach auf"
 )
 _LONGEST: Final = max(map(len, _QUIET))
+_FIRSTS: Final = frozenset(phrase[0] for phrase in _QUIET | _TALK)
+"""No request is without one of these words; most utterances are."""
 
 _POLITE: Final = _words(
     "please pls plz now just can could would will you ok okay hey hi hello thanks thank ty kindly bot dear "
@@ -103,7 +105,7 @@ def read_hush(words: tuple[str, ...], own_names: frozenset[str] = frozenset()) -
         words: as `words_of` gives them.
         own_names: every word of the avatar's names, which are passed over.
     """
-    if len(words) > _SAID_MAX:
+    if len(words) > _SAID_MAX or _FIRSTS.isdisjoint(words):
         return None
     everybody = not _EVERYBODY.isdisjoint(words)
     passed = _POLITE | _EVERYBODY | own_names

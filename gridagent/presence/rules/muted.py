@@ -11,6 +11,6 @@ __all__ = ("judge",)
 
 def judge(heard: Heard, room: Room) -> AttentionCode | None:
     """Stay quiet on whoever is on the list, by UUID."""
-    if heard.speaker_id in room.section.muted and not heard.is_exempt(Exemption.MUTING):
+    if heard.speaker_id in room.muted and not heard.is_exempt(Exemption.MUTING):
         return AttentionCode.MUTED
     return None

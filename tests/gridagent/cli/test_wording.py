@@ -28,6 +28,7 @@ from gridagent.controls import ControlReply
 from gridagent.events import EVENTS, Speaker, SpeakerKind
 from gridagent.ids import NIL_UUID
 from gridagent.observations import OBSERVATIONS
+from gridagent.presence.decision import AttentionCode
 
 OLIVE = "5eed0000-0000-4000-8000-000000000001"
 TWIN = "5eed0000-0000-4000-8000-0000000000ff"
@@ -232,3 +233,12 @@ def test_a_refused_control_reads_as_one() -> None:
 def test_spans_of_time_are_said_as_people_say_them(seconds, words) -> None:
     """Seconds, minutes, hours."""
     assert seconds_in_words(seconds) == words
+
+
+@pytest.mark.parametrize("code", list(AttentionCode))
+def test_every_reason_to_answer_or_not_has_words(code) -> None:
+    """No code of presence is shown bare. Spec: PRS-1."""
+    body = told.AttentionDecided(utterance_id="u", answers=code.answers, code=code.value)
+    line = in_words(body, People())
+    assert code.value not in line.text.split(": ", 1)[1]
+    assert line.text.startswith("answers: " if code.answers else "stays quiet: ")
