@@ -73,6 +73,9 @@ AUTHORISED_AVATARS_MAX: Final = 1_024
 LINDEN_PER_PAYMENT_MAX: Final = 1_000_000
 OPEN_EFFECTS_MAX: Final = 1_024
 SETTLED_EFFECTS_MAX: Final = 4_096
+EFFECT_ROWS_MAX: Final = 1_000_000
+AUDIT_ROWS_MAX: Final = 100_000_000
+KEEP_DAYS_MAX: Final = 3_660
 AUDIT_RECORDS_IN_MEMORY_MAX: Final = 4_096
 BUDGET_PRINCIPALS_MAX: Final = 4_096
 APPROVALS_PER_PRINCIPAL_MAX: Final = 64
@@ -143,6 +146,13 @@ HARD_LIMITS: Final[tuple[HardLimit, ...]] = (
     _row("BND-16", "open effects of one avatar", OPEN_EFFECTS_MAX, "effects", "one more is denied; unsettled ones never go"),
     _row("BND-16", "settled effects kept in memory", SETTLED_EFFECTS_MAX, "effects", "the oldest settled one goes"),
     _row("BND-16", "audit records kept in memory", AUDIT_RECORDS_IN_MEMORY_MAX, "records", "the oldest goes"),
+    _row("BND-16", "ended effects that are stored", EFFECT_ROWS_MAX, "rows", "those that ended longest ago go, those that cost nothing first", "storage.effects_keep_rows"),
+    _row("BND-16", "age of an ended effect that may have cost something", KEEP_DAYS_MAX, "days", "it goes; an unsettled one never", "storage.effects_keep_days"),
+    _row("BND-16", "age of an ended effect that cost nothing", KEEP_DAYS_MAX, "days", "its key goes; its words went when it ended", "storage.effects_light_keep_days"),
+    _row("BND-16", "audit records that are stored", AUDIT_ROWS_MAX, "rows", "the oldest sealed segments go whole", "storage.audit_keep_rows"),
+    _row("BND-16", "age of the audit trail", KEEP_DAYS_MAX, "days", "sealed segments go whole", "storage.audit_keep_days"),
+    _row("BND-16", "age of an ended approval", KEEP_DAYS_MAX, "days", "it goes; a waiting one never", "storage.approvals_keep_days"),
+    _row("BND-16", "age of an ended schedule grant", KEEP_DAYS_MAX, "days", "it goes; a usable one never", "storage.grants_keep_days"),
     _row("BND-17", "one model request", MODEL_REQUEST_MAX_BYTES, "bytes", "whole old turns are dropped until it fits"),
     _row("BND-17", "one model reply", MODEL_REPLY_MAX_BYTES, "bytes", "refused while streaming"),
     _row("MEM-4", "facts an avatar remembers", FACTS_MAX, "facts", "the oldest goes"),

@@ -17,6 +17,7 @@ from typing import BinaryIO, Final
 import msgspec
 import trio
 
+from gridagent.config.model import StorageConfig
 from gridagent.errors import OperatorError, OutcomeUnknown
 from gridagent.fronts.control.words import AuditChecked, AuditRow, FileWritten, SearchAudit, StorageRow
 from gridagent.ids import AvatarKey, EffectKey
@@ -28,6 +29,7 @@ from gridagent.storage.backup import BackupReport
 from gridagent.storage.database import Holder
 from gridagent.storage.files import Files
 from gridagent.storage.records import EffectRow, StoredAudit
+from gridagent.storage.settings import StorageSettings
 from gridagent.storage.store import Report, SqliteStore, open_store
 
 __all__ = (
@@ -40,6 +42,7 @@ __all__ = (
     "open_archive",
     "open_new",
     "query_of",
+    "settings_of",
 )
 
 _PRIVATE: Final = 0o600
@@ -196,9 +199,21 @@ def doubtful_since(row: EffectRow) -> float:
     return row.reserved_at if row.sent_at is None else row.sent_at
 
 
+def settings_of(section: StorageConfig) -> StorageSettings:
+    """Return what the configuration says in storage's words: the same names."""
+    return StorageSettings(**msgspec.structs.asdict(section))
+
+
 @asynccontextmanager
 async def open_archive(
-    path: Path, *, ports: Ports, pid: int, since: str, report: Report, files: Files | None = None
+    path: Path,
+    *,
+    ports: Ports,
+    pid: int,
+    since: str,
+    report: Report,
+    files: Files | None = None,
+    keep: StorageConfig | None = None,
 ) -> AsyncIterator[StoreArchive]:
     """Open the database for as long as the block lasts.
 
@@ -209,12 +224,18 @@ async def open_archive(
         since: wall clock, the same.
         report: takes a stable code and the error of a failure; the log.
         files: the disk; None is this machine's.
+        keep: how long what is kept; None takes the defaults.
 
     Raises:
         LedgerRefused: it may not be used as it is; the sentence says how to mend it.
         StorageFailed: the disk failed.
     """
     async with open_store(
-        str(path), ports=ports, holder=Holder(pid=pid, since=since), report=report, files=files
+        str(path),
+        ports=ports,
+        holder=Holder(pid=pid, since=since),
+        settings=settings_of(keep or StorageConfig()),
+        report=report,
+        files=files,
     ) as store:
         yield StoreArchive(store, str(path), ports.blocking)

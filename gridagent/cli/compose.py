@@ -2,7 +2,7 @@
 
 Owns what is built of what: scenario, world and grid; one policy, mind, backend factory and reloader an
 avatar. `prepare` finds everything that is wrong before anything runs; `open_running` runs what it made.
-Opens no terminal, takes no signal and writes no file: the commands do that around it.
+Opens no terminal, takes no signal and writes no file but the simulated bank's book: the commands do that around it.
 
 Invariant: after `prepare` returned, nothing about the configuration can fail any more (Spec: CFG-1).
 """
@@ -19,6 +19,7 @@ from typing import Final, TypeAlias
 import attrs
 import msgspec
 
+from gridagent.cli.bank import keep_bank
 from gridagent.cli.grids import LiveGrid, find_live_grid
 from gridagent.config.environment import PREFIX
 from gridagent.config.files import absolute_path, read_file
@@ -311,6 +312,7 @@ def _settings(config: Config, scenario: Scenario | None, key: AvatarKey, index: 
         offline_work_max=reconnect.offline_work_capacity,
         shutdown_timeout_s=session.shutdown_timeout_s,
         logout_timeout_s=session.logout_timeout_s,
+        doubts_settle_s=session.doubts_settle_s,
         delays=ReconnectDelays(
             short_wait_s=reconnect.short_wait_s,
             long_wait_s=reconnect.long_wait_s,
@@ -418,7 +420,7 @@ async def open_running(
     Cancellation: the same orderly stop, bounded by each avatar's shutdown time-out.
     """
     reloading = partial(_Reloading, environ=environ or {}, base=base, set_level=set_level)
-    async with _open_grid(prepared, ports, faults) as (grid, backends):
+    async with _open_grid(prepared, ports, faults, log_error) as (grid, backends):
         specs = [
             AvatarSpec(
                 settings=avatar.settings,
@@ -435,7 +437,7 @@ async def open_running(
 
 @asynccontextmanager
 async def _open_grid(
-    prepared: Prepared, ports: Ports, faults: Faults | None
+    prepared: Prepared, ports: Ports, faults: Faults | None, log_error: LogError
 ) -> AsyncIterator[tuple[SimulatedGrid | None, Mapping[str, BackendFactory]]]:
     """Open what the avatars live in, and give the factory of each one's backends."""
     scenario = prepared.scenario
@@ -446,7 +448,10 @@ async def _open_grid(
     randomness = SimulatedRandomness(prepared.seed)
     ids = SimulatedIds(randomness.stream("world.ids"))
     world = build_world(scenario, rng=randomness.stream("world"), ids=ids.uuid)
-    async with open_simulated_grid(world, ports=ports, faults=scenario.faults if faults is None else faults) as grid:
-        set_timeline(scenario, world, grid.hands, now=grid.now())
-        accounts = {avatar.key: avatar.account_id for avatar in prepared.avatars}
-        yield grid, {key: grid.backend_factory(each) for key, each in accounts.items() if each is not None}
+    knobs = scenario.faults if faults is None else faults
+    book = prepared.config.grid.simulated.book_file
+    with keep_bank(book, world, wall=ports.clock.wall(), log_error=log_error):
+        async with open_simulated_grid(world, ports=ports, faults=knobs) as grid:
+            set_timeline(scenario, world, grid.hands, now=grid.now())
+            accounts = {avatar.key: avatar.account_id for avatar in prepared.avatars}
+            yield grid, {key: grid.backend_factory(each) for key, each in accounts.items() if each is not None}

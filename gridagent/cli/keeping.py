@@ -15,6 +15,7 @@ from gridagent.cli.exit_codes import ExitCode
 from gridagent.cli.safe_text import shown
 from gridagent.cli.view import View
 from gridagent.cli.wording import Tone, doubt_in_words, fault_in_words
+from gridagent.config.model import StorageConfig
 from gridagent.fronts.control.archive import Archive, list_doubts
 from gridagent.observability import Log
 from gridagent.runtime.ports import Ports
@@ -29,7 +30,7 @@ __all__ = ("kept_in_words", "last_word", "open_kept", "tell_doubts")
 
 @asynccontextmanager
 async def open_kept(
-    database: Path | None, *, ports: Ports, pid: int, since: str, report: Report
+    database: Path | None, *, ports: Ports, pid: int, since: str, report: Report, keep: StorageConfig
 ) -> AsyncIterator[StoreArchive | None]:
     """Open the database for as long as the block lasts; without one, effects are kept in memory.
 
@@ -42,7 +43,7 @@ async def open_kept(
         return
     from gridagent.cli.archive import open_archive  # noqa: PLC0415 - SQLite only where it is used
 
-    async with open_archive(database, ports=ports, pid=pid, since=since, report=report) as archive:
+    async with open_archive(database, ports=ports, pid=pid, since=since, report=report, keep=keep) as archive:
         yield archive
 
 

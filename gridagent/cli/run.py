@@ -211,7 +211,12 @@ class _Run:
         async with trio.open_nursery() as showing:
             async with (
                 open_kept(
-                    self._database, ports=self._ports, pid=os.getpid(), since=self._since, report=self._log_error
+                    self._database,
+                    ports=self._ports,
+                    pid=os.getpid(),
+                    since=self._since,
+                    report=self._log_error,
+                    keep=self._prepared.config.storage,
                 ) as archive,
                 open_running(
                     self._prepared,

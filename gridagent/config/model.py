@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -33,9 +33,12 @@ from gridagent.config.policy import PolicySection, RolesSection
 from gridagent.config.presence import PresenceSection
 from gridagent.config.secrets import EndpointUrl
 from gridagent.limits import (
+    AUDIT_ROWS_MAX,
     AVATARS_PER_SERVICE_MAX,
     CONTROL_QUEUE_MAX,
+    EFFECT_ROWS_MAX,
     GRID_EVENT_QUEUE_MAX,
+    KEEP_DAYS_MAX,
     LLM_REQUESTS_MAX,
     MODEL_TURNS_MAX,
     OBSERVABLE_QUEUE_MAX,
@@ -64,6 +67,7 @@ __all__ = (
     "ReconnectConfig",
     "SessionConfig",
     "SimulatedGridConfig",
+    "StorageConfig",
 )
 
 
@@ -121,6 +125,9 @@ class LogDestination(StrEnum):
     STDERR = "stderr"
 
 
+KeepDays: TypeAlias = Annotated[int, Meta(ge=1, le=KEEP_DAYS_MAX)]
+
+
 class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of every section."""
 
@@ -165,6 +172,9 @@ class SimulatedGridConfig(_Section, frozen=True, kw_only=True):
     """Scenario of your own; takes the place of ``scenario``."""
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 1
     """The same seed gives the same life."""
+    book_file: FilePath | None = None
+    """File in which the grid's bank writes down who paid whom, so that its money outlives the service as a real grid's
+    does; null lets it end with the service."""
 
 
 class LiveGridConfig(_Section, frozen=True, kw_only=True):
@@ -208,6 +218,9 @@ class SessionConfig(_Section, frozen=True, kw_only=True):
     """Window over which restarts are counted."""
     login_stagger_s: Annotated[float, Meta(ge=0.0, le=600.0)] = 2.0
     """Pause between the logins of two avatars."""
+    doubts_settle_s: Annotated[float, Meta(ge=1.0, le=3_600.0)] = 60.0
+    """Time in the world again after which nothing of an earlier connection is on its way any more; only then does it
+    mean anything that the grid knows nothing of a payment."""
 
 
 class QueuesConfig(_Section, frozen=True, kw_only=True):
@@ -297,6 +310,31 @@ class PathsConfig(_Section, frozen=True, kw_only=True):
     """The log."""
 
 
+class StorageConfig(_Section, frozen=True, kw_only=True):
+    """How long what survives is kept; what is open, in doubt, waiting or usable never goes."""
+
+    audit_keep_days: KeepDays = 400
+    """A sealed segment of the audit trail whose last record is older goes."""
+    audit_keep_rows: Annotated[int, Meta(ge=4_096, le=AUDIT_ROWS_MAX)] = 20_000_000
+    """Beyond it the oldest sealed segments go, however young."""
+    audit_segment_rows: Annotated[int, Meta(ge=16, le=65_536)] = 4_096
+    """Records of a segment before it is sealed."""
+    audit_segment_days: KeepDays = 1
+    """Age of a segment's first record at which it is sealed however few it has."""
+    effects_keep_days: KeepDays = 400
+    """An ended effect that may have cost something goes when it is older."""
+    effects_light_keep_days: KeepDays = 7
+    """An ended effect that cost nothing goes when it is older."""
+    effects_keep_rows: Annotated[int, Meta(ge=1_024, le=EFFECT_ROWS_MAX)] = 100_000
+    """Beyond it the effects that ended longest ago go; those that cost nothing first."""
+    approvals_keep_days: KeepDays = 90
+    """An ended approval goes when it is older."""
+    grants_keep_days: KeepDays = 90
+    """A grant that ended longer ago goes."""
+    tend_every_s: Annotated[float, Meta(ge=1.0, le=86_400.0)] = 300.0
+    """How often what is too old is looked for."""
+
+
 class LogConfig(_Section, frozen=True, kw_only=True):
     """The log; known secrets never appear in it."""
 
@@ -339,6 +377,8 @@ class Config(_Section, frozen=True, kw_only=True):
     """The control endpoint of this machine."""
     paths: PathsConfig = PathsConfig()
     """Where files are kept."""
+    storage: StorageConfig = StorageConfig()
+    """How long what survives is kept."""
     log: LogConfig = LogConfig()
     """The log."""
 

@@ -48,6 +48,7 @@ RULES: Final[Mapping[str, str]] = {
     "session.max_restarts": LIVE,
     "session.restart_window_s": LIVE,
     "session.login_stagger_s": LIVE,
+    "session.doubts_settle_s": LIVE,
     "queues": _QUEUE,
     "reconnect.offline_work_capacity": _QUEUE,
     "reconnect": LIVE,
@@ -62,6 +63,7 @@ RULES: Final[Mapping[str, str]] = {
     "presence": LIVE,
     "control": "commands would lose the service; restart it",
     "paths": "files that are open stay where they are; restart the service",
+    "storage": "the database is opened once, at the start; restart the service",
     "log.level": LIVE,
     "log": "the log is opened once, at the start; restart the service",
 }

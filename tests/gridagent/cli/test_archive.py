@@ -15,8 +15,9 @@ import trio.testing
 
 from gridagent.actions import InDoubt, PayAvatar
 from gridagent.cli import records, remote
-from gridagent.cli.archive import StoreArchive, open_archive
+from gridagent.cli.archive import StoreArchive, open_archive, settings_of
 from gridagent.cli.remote import Reach
+from gridagent.config.model import StorageConfig
 from gridagent.config.policy import PolicySection, RolesSection
 from gridagent.config.secrets import SecretStr
 from gridagent.controls import RequestAction, SayAsOperator, SettleEffect
@@ -32,6 +33,7 @@ from gridagent.service import AvatarSpec, open_service
 from gridagent.session import OnBackendFailure, SessionSettings
 from gridagent.storage.base import LedgerRefused, StorageFailed, StorageFault
 from gridagent.storage.database import holder_path
+from gridagent.storage.settings import StorageSettings
 from gridagent.storage.simulated_disk import SimulatedDisk
 
 OWNER = "00000000-0000-4000-8000-0000000000aa"
@@ -324,3 +326,24 @@ async def test_an_export_that_fails_leaves_nothing_and_one_that_retention_overta
     store.broken = False
     assert (await archive.export(str(file))).bytes == 4
     assert file.read_bytes() == b"two\n"
+
+
+def test_the_configuration_says_how_long_things_are_kept():
+    """Each key is storage's own, with its default and its bounds. Spec: BND-16, CFG-1."""
+    assert settings_of(StorageConfig()) == StorageSettings()
+    chosen = settings_of(StorageConfig(audit_keep_days=7, effects_keep_rows=2_000))
+    assert (chosen.audit_keep_days, chosen.effects_keep_rows) == (7, 2_000)
+    told = msgspec.inspect.type_info(StorageConfig)
+    kept = msgspec.inspect.type_info(StorageSettings)
+    bounds = {field.name: (field.type, field.default) for field in kept.fields}
+    assert {field.name: (field.type, field.default) for field in told.fields}.items() <= bounds.items()
+
+
+async def test_storage_keeps_as_long_as_it_is_told(autojump_clock, tmp_path):
+    """What the configuration says reaches the store. Spec: BND-16."""
+    keep = StorageConfig(tend_every_s=7.0)
+    opened = open_archive(
+        tmp_path / "gridagent.db", ports=simulated_ports(1), pid=1, since="now", report=lambda *_: None, keep=keep
+    )
+    async with opened as archive:
+        assert archive.store._settings.tend_every_s == 7.0

@@ -101,13 +101,18 @@ def running(room: Path) -> Iterator[Service]:
         process.stdout.close()
 
 
+def furnish(room: Path, scenario: object, config: object) -> None:
+    """Write a scenario and a configuration."""
+    for name, value in (("vault.json", scenario), ("c.json", config)):
+        path = room / name
+        path.write_text(json.dumps(value), encoding="utf-8")
+        path.chmod(0o600)
+
+
 @pytest.fixture
 def room(tmp_path: Path) -> Path:
     """A directory with a configuration of its own."""
-    for name, value in (("vault.json", SCENARIO), ("c.json", CONFIG)):
-        path = tmp_path / name
-        path.write_text(json.dumps(value), encoding="utf-8")
-        path.chmod(0o600)
+    furnish(tmp_path, SCENARIO, CONFIG)
     return tmp_path
 
 
@@ -176,3 +181,76 @@ def test_a_second_instance_is_refused_by_name(room: Path) -> None:
             assert words in second.stderr
             assert f"by process {service.process.pid} since " in second.stderr
             assert second.stderr.count("\n") == 1
+
+
+BANKED = {
+    **CONFIG,
+    "grid": {"simulated": {"scenario_file": "vault.json", "book_file": "book.jsonl"}},
+    "session": {"doubts_settle_s": 1.0},
+}
+"""The grid's bank writes its book into a file of its own, so that its money outlives a killed service as a real grid's
+does; the service never reads that file."""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("way", "fault", "balance", "code", "proof"),
+    [
+        ("it happened", "evidence_lost", 95, "confirmed", "history"),
+        ("it did not", "request_lost", 100, "refused", "not_in_history"),
+        ("it cannot be known", "evidence_lost", 95, "in_doubt", None),
+    ],
+)
+def test_a_payment_that_was_cut_off_by_a_kill_is_found_out_by_the_next_process(
+    tmp_path: Path, way: str, fault: str, balance: int, code: str, proof: str | None
+) -> None:
+    """Kill -9, restart, shown in doubt, and reconciled from the grid in each of the three ways. Spec: EFX-2, EFX-5."""
+    known = way != "it cannot be known"
+    scenario = {**SCENARIO, "faults": {fault: 1.0}, "grid": {"keeps_history": known}}
+    furnish(tmp_path, scenario, BANKED)
+    book = tmp_path / "book.jsonl"
+    with running(tmp_path) as service:
+        before = records(tmp_path)
+        asked = json.loads(say(tmp_path, "act", PAY, "--json").stdout)
+        effect = asked["message"].removeprefix("effect ")
+        assert any(records(tmp_path) >= before + 4 for _ in range(TRIES))
+        service.process.kill()
+    # The grid did it, or it never got there; the killed service cannot have known which.
+    assert len(book.read_bytes().splitlines()) == (1 if fault == "request_lost" else 2)
+    stopped = json.loads(say(tmp_path, "status", "--json").stdout)
+    assert (stopped["effect"], stopped["nonce"]) == (effect, effect[:16])
+    assert stopped["since"] is not None
+
+    with running(tmp_path) as service:
+        assert any("in doubt since" in line and effect in line for line in service.said), "before it has looked"
+        status = {}
+        for _ in range(TRIES):
+            status = json.loads(say(tmp_path, "status", "--json").stdout)
+            if known and not status["doubts"]:
+                break
+            if not known and b"effect_stays_in_doubt" in seen(service):
+                break
+        assert status["balance"] == balance, "the bank's own money outlived the process"
+        assert [each["effect"] for each in status["doubts"]] == ([] if known else [effect])
+        spent = {each["meter"]: each["used"] for each in status["gateway"]["budgets"]}
+        assert (spent["linden"], spent["calls.money"]) == (5, 1), "nothing is given back"
+        rows = [
+            json.loads(line)["record"] for line in say(tmp_path, "audit", "--since", "1h", "--json").stdout.splitlines()
+        ]
+        paid = [(row["code"], row["settled_by"], row["proof"]) for row in rows if row["effect"] == effect]
+        ends = [] if proof is None else [(code, "reconciliation", proof)]
+        assert paid == [("authorized", None, ""), ("in_doubt", None, ""), *ends]
+        assert say(tmp_path, "settle", effect, "happened").returncode == (5 if known else 0)
+        assert len(book.read_bytes().splitlines()) == (1 if fault == "request_lost" else 2), "nothing was sent again"
+
+
+def seen(service: Service) -> bytes:
+    """Return what the service has printed and nobody has read yet, without waiting for more."""
+    assert service.process.stdout is not None
+    descriptor = service.process.stdout.fileno()
+    os.set_blocking(descriptor, False)
+    try:
+        return os.read(descriptor, 65_536)
+    except BlockingIOError:
+        return b""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gridagent.cli.exit_codes import ExitCode
 from gridagent.cli.keeping import kept_in_words, last_word, open_kept
+from gridagent.config.model import StorageConfig
 from gridagent.fronts.control.words import StorageRow
 from gridagent.runtime.deterministic import simulated_ports
 
@@ -56,5 +57,7 @@ def test_the_first_lines_say_what_survives():
 
 async def test_a_demonstration_opens_no_database(autojump_clock):
     """Nothing is written where nothing was asked to be kept. Spec: EFX-2."""
-    async with open_kept(None, ports=simulated_ports(1), pid=1, since="now", report=lambda *_: None) as archive:
+    async with open_kept(
+        None, ports=simulated_ports(1), pid=1, since="now", report=lambda *_: None, keep=StorageConfig()
+    ) as archive:
         assert archive is None
