@@ -156,6 +156,21 @@ class Pending:
             del self.gifts[next(iter(self.gifts))]
         self.gifts[transaction_id] = item_id, to, reference
 
+    def take_gift(self, transaction_id: bytes, to: str) -> tuple[str, str, Label] | None:
+        """Take the gift that somebody answers: item, receiver, reference.
+
+        By its transaction, whose receiver has to be who answers. OpenSimulator answers under the id of the receiver's
+        copy, which nobody told us: then it is the one gift that this receiver has from us, if it is one.
+        """
+        given = self.gifts.get(transaction_id)
+        if given is None:
+            theirs = [number for number, (_, receiver, _) in self.gifts.items() if receiver == to]
+            return self.gifts.pop(theirs[0]) if len(theirs) == 1 else None
+        if given[1] != to:
+            return None
+        del self.gifts[transaction_id]
+        return given
+
     def make(self, making: Making) -> int:
         """Remember an item in the making; return the number it comes under."""
         if len(self.making) >= MAKING_MAX:

@@ -332,10 +332,9 @@ class Teller:
 
     def _gift_answered(self, event: world_events.GiftAnswered) -> Told:
         """Tell of a gift's end, if it was ours and whoever answers is whom we gave it to."""
-        given = self._pending.gifts.get(event.transaction_id)
-        if given is None or given[1] != text_id(event.avatar_id):
+        given = self._pending.take_gift(event.transaction_id, text_id(event.avatar_id))
+        if given is None:
             return ()
-        del self._pending.gifts[event.transaction_id]
         item_id, to, reference = given
         return (
             told.GiftAnswered(item_id=ItemId(item_id), to=AvatarId(to), accepted=event.accepted, reference=reference),

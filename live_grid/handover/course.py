@@ -63,6 +63,8 @@ from live_grid.world.events import (
 
 __all__ = ("Course",)
 
+_GOING_DOWN: Final = "the simulator is going down"
+"""What OpenSimulator kicks everybody with when a region restarts or a server is stopped."""
 _ENDS: Final = MappingProxyType({CircuitEnd.SILENCE: EndCause.SILENCE, CircuitEnd.CLOSED_BY_PEER: EndCause.REGION_DOWN})
 
 
@@ -328,7 +330,9 @@ class Course:
         self._curiosity.wonder(link, unknown.local_ids, now)
 
     def _on_kicked(self, _: Link, kicked: Kicked, now: float) -> None:
-        self.end(EndCause.KICKED, now, reason=kicked.reason)
+        """End the session; a grid that throws out everybody because it stops has nothing against us (Fault: 8)."""
+        down = kicked.reason.casefold().startswith(_GOING_DOWN)
+        self.end(EndCause.REGION_DOWN if down else EndCause.KICKED, now, reason=kicked.reason)
 
     def _on_logout(self, _: Link, __: LogoutConfirmed, now: float) -> None:
         if self.travel.state is TravelState.LEAVING:

@@ -19,6 +19,7 @@ from live_grid.messages.notation import (
 )
 
 __all__ = (
+    "BulkUpdateInventory",
     "ConfirmXferPacket",
     "FetchInventoryDescendents",
     "InventoryDescendents",
@@ -201,6 +202,48 @@ class UpdateCreateInventoryItem(Message, frozen=True):
 
     agent_data: AgentData
     inventory_data: tuple[InventoryData, ...] = ()
+
+
+class BulkUpdateInventory(Message, frozen=True):
+    """Folders and items that came into our inventory, as gifts do; some grids say it over the event queue."""
+
+    class AgentData(Block, frozen=True):
+        agent_id: Uuid
+        transaction_id: Uuid
+
+    class FolderData(Block, frozen=True):
+        folder_id: Uuid
+        parent_id: Uuid
+        type: S8
+        name: V1
+
+    class ItemData(Block, frozen=True):
+        item_id: Uuid
+        callback_id: U32
+        folder_id: Uuid
+        creator_id: Uuid
+        owner_id: Uuid
+        group_id: Uuid
+        base_mask: U32
+        owner_mask: U32
+        group_mask: U32
+        everyone_mask: U32
+        next_owner_mask: U32
+        group_owned: Bool
+        asset_id: Uuid
+        type: S8
+        inv_type: S8
+        flags: U32
+        sale_type: U8
+        sale_price: S32
+        name: V1
+        description: V1
+        creation_date: S32
+        crc: U32
+
+    agent_data: AgentData
+    folder_data: tuple[FolderData, ...] = ()
+    item_data: tuple[ItemData, ...] = ()
 
 
 class TransferRequest(Message, frozen=True):

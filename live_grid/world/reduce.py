@@ -20,6 +20,7 @@ from live_grid.messages import Message
 from live_grid.messages.avatars import AgentDataUpdate, AvatarAnimation, AvatarSitResponse
 from live_grid.messages.circuits import AgentMovementComplete, DisableSimulator, KickUser, LogoutReply
 from live_grid.messages.holdings import (
+    BulkUpdateInventory,
     InventoryDescendents,
     MoneyBalanceReply,
     PayPriceReply,
@@ -90,6 +91,7 @@ REDUCERS: Final[Mapping[type[Message], Callable[..., Events]]] = MappingProxyTyp
         MoneyBalanceReply: holdings.reduce_balance,
         PayPriceReply: holdings.reduce_pay_price,
         UpdateCreateInventoryItem: holdings.reduce_items,
+        BulkUpdateInventory: holdings.reduce_bulk_update,
         InventoryDescendents: holdings.reduce_descendents,
         # going elsewhere
         TeleportStart: travel.reduce_start,
@@ -102,6 +104,7 @@ REDUCERS: Final[Mapping[type[Message], Callable[..., Events]]] = MappingProxyTyp
 
 QUEUE_REDUCERS: Final[Mapping[str, Callable[..., Events]]] = MappingProxyType(
     {
+        "BulkUpdateInventory": holdings.reduce_queued_items,
         "ParcelProperties": parcels.reduce_parcel,
         "TeleportFailed": travel.reduce_queued_failure,
     }

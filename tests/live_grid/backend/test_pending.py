@@ -84,3 +84,16 @@ def test_everything_that_waits_is_bounded() -> None:
     assert len(pending.making) == MAKING_MAX
     assert 1 not in pending.making
     assert bytes(16) not in pending.gifts
+
+
+def test_an_answer_under_an_unknown_number_is_about_the_only_gift_there_is() -> None:
+    """OpenSimulator answers under the id of the receiver's copy; with two gifts open nobody can tell. Spec: EFX-1."""
+    pending = Pending()
+    pending.give(bytes(16), "rose", "ben", "r1")
+    assert pending.take_gift(b"copy" * 4, "cleo") is None
+    assert pending.take_gift(b"copy" * 4, "ben") == ("rose", "ben", "r1")
+    assert pending.take_gift(b"copy" * 4, "ben") is None
+    for number in (b"a" * 16, b"b" * 16):
+        pending.give(number, "rose", "ben", "r2")
+    assert pending.take_gift(b"copy" * 4, "ben") is None
+    assert pending.take_gift(b"a" * 16, "ben") == ("rose", "ben", "r2")

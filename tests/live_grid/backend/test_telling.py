@@ -245,11 +245,12 @@ def test_offers_are_told_while_they_are_open(hands: Hands) -> None:
 def test_gifts_are_answered_by_whom_they_were_given_to(hands: Hands) -> None:
     """An answer by somebody else, or to another gift, is none. Spec: EFX-1."""
     hands.pending.give(BOX, text(ITEM), text(BEN), "ref")
+    hands.pending.give(bytes(16), text(BOX), text(BEN), "other")
     assert hands.told(world_events.GiftAnswered(CLEO, BOX, True)) == []
     assert hands.told(world_events.GiftAnswered(BEN, ITEM, True)) == []
     answered = told.GiftAnswered(item_id=text(ITEM), to=text(BEN), accepted=False, reference="ref")
     assert hands.told(world_events.GiftAnswered(BEN, BOX, False)) == [answered]
-    assert hands.told(world_events.GiftAnswered(BEN, BOX, False)) == []
+    assert hands.told(world_events.GiftAnswered(CLEO, BOX, False)) == []
 
 
 def test_balances_tell_of_payments(hands: Hands) -> None:

@@ -201,6 +201,16 @@ def test_a_kick_is_the_end_with_its_reason() -> None:
         assert grid.seen("SessionEnded") == [SessionEnded(EndCause.KICKED, "Out!")]
 
 
+def test_a_kick_because_the_region_goes_down_is_no_kick() -> None:
+    """A running OpenSimulator throws out everybody so when it restarts; nobody is unwelcome. Fault: 8."""
+    grid = FakeGrid()
+    grid.enter()
+    user = KickUser.UserInfo(ME, SESSION, b"The simulator is going down.\0")
+    grid.plaza.send(KickUser(target_block=KickUser.TargetBlock(bytes(4), 0), user_info=user))
+    grid.run(1.0)
+    assert grid.seen("SessionEnded") == [SessionEnded(EndCause.REGION_DOWN, "The simulator is going down.")]
+
+
 def test_datagrams_from_elsewhere_and_answers_for_nobody_are_dropped() -> None:
     """Unknown addresses are counted before anything is read. Fault: 1."""
     grid = FakeGrid()

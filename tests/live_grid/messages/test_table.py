@@ -15,8 +15,8 @@ from live_grid.messages.travel import TeleportLandmarkRequest
 
 
 def test_every_layout_is_named_in_the_template_once() -> None:
-    """121 layouts, each under its own number."""
-    assert len(LAYOUTS) == 121
+    """122 layouts, each under its own number."""
+    assert len(LAYOUTS) == 122
     assert all(layout.header.number == number for number, layout in LAYOUTS.items())
     assert header_of(CloseCircuit).number == 0xFFFF_FFFD
 
