@@ -115,6 +115,7 @@ class Agent:
         "gifts",
         "journey",
         "logged_in_at",
+        "makings",
         "open_visit",
         "permissions",
         "root",
@@ -165,6 +166,8 @@ class Agent:
         """Open permission requests, with what was asked for, by the id that travels as the script's."""
         self.gifts: Memory[tuple[str, str], bytes] = Memory()
         """Transactions of gifts by item and receiver."""
+        self.makings: Memory[tuple[str, str], int] = Memory()
+        """Numbers under which the client makes items, by kind and name."""
         self.friends: dict[AvatarId, None] = dict(avatar.friends)
         """Friends that the client knows of."""
         self.answers_friendship = False

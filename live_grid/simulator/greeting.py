@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gridagent.actions import Position
+from gridagent.events import Posture
 from gridagent.grid.simulated.avatars import Avatar
 from gridagent.grid.simulated.region import Region
 from gridagent.ids import AvatarId
@@ -46,6 +47,8 @@ _OWNED_BY_OTHER, _OWNED_BY_YOU, _WEST_LINE, _SOUTH_LINE = 1, 3, 0x40, 0x80
 _BLOCKS_PER_REPLY: Final = 3
 """Names of 250 bytes fit, with the end mark."""
 STAND: Final = wire_id("2408fe9e-df1d-1d7d-f4ff-1384fa7b350f")
+SIT_ON_GROUND: Final = wire_id("1a2bd58e-87ff-0df8-0b4c-53e047b0bb6e")
+"""The only sign of it on the wire."""
 
 
 def handshake(place: Place, viewer: AvatarId) -> RegionHandshake:
@@ -236,9 +239,12 @@ def coarse_locations(region: Region, viewer: AvatarId, now: float) -> CoarseLoca
 
 
 def standing(avatar: Avatar) -> AvatarAnimation:
-    """Say what an avatar plays: its own animations over the one of standing."""
+    """Say what an avatar plays: its own animations over the one of standing, or of sitting on the ground."""
     body = avatar.body
-    playing = [STAND, *(wire_id(one) for one in body.animations)] if body is not None else [STAND]
+    playing = [STAND]
+    if body is not None:
+        on_ground = body.posture is Posture.SITTING_ON_GROUND
+        playing = [SIT_ON_GROUND if on_ground else STAND, *(wire_id(one) for one in body.animations)]
     return AvatarAnimation(
         sender=AvatarAnimation.Sender(wire_id(avatar.avatar_id)),
         animation_list=tuple(

@@ -192,6 +192,8 @@ def _cross(agent: Agent, beyond: tuple[float, float], now: float) -> None:
 def _posture_changed(agent: Agent, event: told.PostureChanged) -> None:
     del event
     _mark(agent, agent.avatar_id)
+    # Sitting on the ground shows in an animation only.
+    agent.say(greeting.standing(agent.avatar))
 
 
 def _animation_changed(agent: Agent, event: told.AnimationChanged) -> None:
@@ -237,12 +239,18 @@ def _friend_changed(agent: Agent, event: told.FriendChanged) -> None:
 def _gift_answered(agent: Agent, event: told.GiftAnswered) -> None:
     receiver = agent.stage.world.avatar(event.to)
     transaction = agent.gifts.take((event.item_id, event.to)) or NIL
+    if agent.stage.profile.gifts_answered_as_copies:
+        transaction = derived_id("copy", event.item_id, event.to)
     dialog = dialogs.GIFT_ACCEPTED if event.accepted else dialogs.GIFT_DECLINED
     agent.say(im(agent, receiver.speaker(), dialog, "", id=transaction))
 
 
 def _inventory_changed(agent: Agent, event: told.InventoryChanged) -> None:
-    agent.say(holdings.new_item(agent.avatar_id, event.item))
+    callback = agent.makings.take((event.item.kind, event.item.name))
+    if callback is None and agent.stage.profile.gifts_over_queue and agent.root is not None:
+        agent.root.mailbox.put("BulkUpdateInventory", holdings.queued_item(agent.avatar_id, event.item))
+    else:
+        agent.say(holdings.new_item(agent.avatar_id, event.item, callback or 0))
 
 
 def _balance_changed(agent: Agent, event: told.BalanceChanged) -> None:

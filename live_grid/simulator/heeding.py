@@ -15,6 +15,7 @@ from live_grid.messages import Message
 from live_grid.messages import avatars as m_avatars
 from live_grid.messages import circuits as m_circuits
 from live_grid.messages import holdings as m_holdings
+from live_grid.messages import making as m_making
 from live_grid.messages import objects as m_objects
 from live_grid.messages import parcels as m_parcels
 from live_grid.messages import people as m_people
@@ -40,6 +41,7 @@ _ANYWHERE: Final[Mapping[type[Message], Callable[..., None]]] = MappingProxyType
         m_avatars.AgentDataUpdateRequest: heeding_people.agent_data,
         m_avatars.AgentWearablesRequest: heeding_people.agent_wearables,
         m_circuits.CompleteAgentMovement: heeding_region.complete_agent_movement,
+        m_making.CreateInventoryItem: heeding_goods.create_item,
         m_holdings.FetchInventoryDescendents: heeding_goods.fetch_descendents,
         m_holdings.MoneyBalanceRequest: heeding_goods.balance,
         m_holdings.RequestPayPrice: heeding_goods.pay_price,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gridagent.actions import PayAvatar, PayObject
+from gridagent.actions import CreateLandmark, PayAvatar, PayObject
 from gridagent.events import BalanceChanged
 from gridagent.ids import AvatarId, ObjectId
 from gridagent.limits import LINDEN_PER_PAYMENT_MAX, clip
@@ -20,15 +20,17 @@ from live_grid.messages.holdings import (
     PayPriceReply,
     RequestPayPrice,
 )
+from live_grid.messages.making import CreateInventoryItem
 from live_grid.simulator import holdings
 from live_grid.simulator.agent import Agent
 from live_grid.simulator.ids import text_id
 from live_grid.simulator.paying import balance_reply
 from live_grid.simulator.visit import Visit
 
-__all__ = ("balance", "fetch_descendents", "pay", "pay_price")
+__all__ = ("balance", "create_item", "fetch_descendents", "pay", "pay_price")
 
 _DESCRIPTION_MAX_CHARACTERS: Final = 256
+_NAME_MAX_CHARACTERS: Final = 63
 _ANY_PRICE: Final = -2
 _QUICK_PRICES: Final = (1, 5, 10, 20)
 
@@ -71,6 +73,16 @@ def pay_price(agent: Agent, visit: Visit, message: RequestPayPrice, now: float) 
             button_data=tuple(map(PayPriceReply.ButtonData, buttons)),
         )
     )
+
+
+def create_item(agent: Agent, visit: Visit, message: CreateInventoryItem, now: float) -> None:
+    """Make a landmark of where the avatar is; nothing else can be made so here."""
+    del visit
+    block = message.inventory_block
+    name = clip(text_of(block.name), _NAME_MAX_CHARACTERS).strip()
+    if block.type == holdings.ASSET_TYPES["landmark"] and name:
+        agent.makings.put(("landmark", name), block.callback_id)
+        agent.do("make", CreateLandmark(name=name), now)
 
 
 def fetch_descendents(agent: Agent, visit: Visit, message: FetchInventoryDescendents, now: float) -> None:

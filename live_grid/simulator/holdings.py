@@ -34,6 +34,7 @@ __all__ = (
     "kind_of",
     "library_root",
     "new_item",
+    "queued_item",
 )
 
 ASSET_TYPES: Final[Mapping[str, int]] = MappingProxyType(
@@ -260,13 +261,13 @@ def descendents_udp(
         yield InventoryDescendents(agent_data=head, item_data=tuple(found[first : first + _PER_PACKET]))
 
 
-def new_item(avatar_id: AvatarId, item: ItemView) -> UpdateCreateInventoryItem:
-    """Tell that an item is in the inventory now."""
+def new_item(avatar_id: AvatarId, item: ItemView, callback: int = 0) -> UpdateCreateInventoryItem:
+    """Tell that an item is in the inventory now, under the number it was asked for with."""
     owner, number, masks = wire_id(avatar_id), _type_of(item), _masks(item)
     row = UpdateCreateInventoryItem.InventoryData(
         item_id=wire_id(item.item_id),
         folder_id=_home_of(item, folders_of(avatar_id)),
-        callback_id=0,
+        callback_id=callback,
         creator_id=owner,
         owner_id=owner,
         group_id=NIL,
@@ -290,3 +291,36 @@ def new_item(avatar_id: AvatarId, item: ItemView) -> UpdateCreateInventoryItem:
     return UpdateCreateInventoryItem(
         agent_data=UpdateCreateInventoryItem.AgentData(owner, True, NIL), inventory_data=(row,)
     )
+
+
+def queued_item(avatar_id: AvatarId, item: ItemView) -> dict[str, LlsdGiven]:
+    """Tell that somebody put an item into the inventory, as the body of an event."""
+    number, masks = _type_of(item), _masks(item)
+    row: dict[str, LlsdGiven] = {
+        "ItemID": UUID(item.item_id),
+        "FolderID": UUID(bytes=_home_of(item, folders_of(avatar_id))),
+        "AssetID": UUID(bytes=derived_id("asset", item.item_id)),
+        "CreatorID": UUID(avatar_id),
+        "OwnerID": UUID(avatar_id),
+        "GroupID": UUID(int=0),
+        "BaseMask": masks,
+        "OwnerMask": masks,
+        "GroupMask": 0,
+        "EveryoneMask": 0,
+        "NextOwnerMask": masks,
+        "GroupOwned": False,
+        "Type": number,
+        "InvType": _INVENTORY_TYPES.get(number, number),
+        "CallbackID": 0,
+        "Flags": 0,
+        "SaleType": 0,
+        "SalePrice": 0,
+        "Name": item.name,
+        "Description": "",
+        "CreationDate": _CREATED,
+        "CRC": 0,
+    }
+    return {
+        "AgentData": [{"AgentID": UUID(avatar_id), "TransactionID": UUID(bytes=derived_id("given", item.item_id))}],
+        "ItemData": [row],
+    }

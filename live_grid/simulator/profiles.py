@@ -59,6 +59,10 @@ class WireProfile(msgspec.Struct, frozen=True, kw_only=True):
     """Hand stored messages over on request over UDP; otherwise by a capability."""
     restart_as_text: bool
     """Announce a restart in words only; otherwise with a key that programs can read."""
+    gifts_over_queue: bool
+    """Tell of what comes into an inventory over the event queue; otherwise over UDP."""
+    gifts_answered_as_copies: bool
+    """Answer a gift under the id of the receiver's copy, which the giver does not know; otherwise under the giver's."""
     ack_delay_s: float
     """How long acks are collected; only the opener of a circuit is acknowledged at once."""
     greeting_delay_s: float
@@ -98,6 +102,8 @@ OPENSIM: Final = WireProfile(
     announces_target=False,
     stored_ims_over_udp=True,
     restart_as_text=True,
+    gifts_over_queue=True,
+    gifts_answered_as_copies=True,
     ack_delay_s=0.3,
     greeting_delay_s=0.015,
     arrival_s=25.0,
@@ -122,6 +128,8 @@ SECOND_LIFE: Final = WireProfile(
     announces_target=True,
     stored_ims_over_udp=False,
     restart_as_text=False,
+    gifts_over_queue=False,
+    gifts_answered_as_copies=False,
     ack_delay_s=0.1,
     greeting_delay_s=0.05,
     arrival_s=15.0,

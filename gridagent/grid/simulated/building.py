@@ -36,7 +36,7 @@ def rez_object(state: State, avatar: Avatar, body: Body, action: RezObject, refe
         state.refuse(avatar, reference, reason)
         return
     if item is None:
-        thing = Thing(name=action.name)
+        thing = Thing(name=action.name, sittable=True)  # as every box is that has no script against it
     else:
         thing = Thing(name=item.name, may_copy=item.may_copy, may_transfer=item.may_transfer)
         if not item.may_copy:

@@ -283,10 +283,10 @@ async def test_actions_without_evidence_are_in_doubt(fast) -> None:
         await client.wait_for("backend_ready")
         outcomes: list[Outcome] = []
 
-        async def animate() -> None:
-            outcomes.append(await client.apply(asked.CreateLandmark(name="here")))
+        async def walk() -> None:
+            outcomes.append(await client.apply(asked.WalkTo(position=Position(x=200.0, y=200.0))))
 
-        nursery.start_soon(animate)
+        nursery.start_soon(walk)
         await trio.sleep(1.0)
         client.world.kick(ADA, client.grid.now(), reason="Enough.")
         assert await client.wait_for_end() is DisconnectCause.KICKED

@@ -21,6 +21,7 @@ from live_grid.messages.avatars import (
 )
 from live_grid.messages.objects import ImprovedTerseObjectUpdate, ObjectUpdate
 from live_grid.messages.speech import AgentAlertMessage, GenericMessage
+from live_grid.simulator import greeting
 from live_grid.simulator.ids import wire_id
 from live_grid.simulator.puppet import Puppet, Table
 
@@ -116,9 +117,12 @@ def test_a_seat_that_is_none_is_refused_in_words(table: Table, ada: Puppet) -> N
 
 
 def test_sitting_on_the_ground_is_a_key(world: World, ada: Puppet) -> None:
-    """Pressed once. Spec: LIV-7."""
+    """Pressed once; an animation in the place of standing is all that shows it. Spec: LIV-7."""
     update(ada, 0x2_0000)
     assert world.avatar(world.avatars()[0]).body.posture is Posture.SITTING_ON_GROUND
+    assert [one.anim_id for one in ada.saw(AvatarAnimation)[-1].animation_list] == [greeting.SIT_ON_GROUND]
+    update(ada, 0x1_0000)
+    assert [one.anim_id for one in ada.saw(AvatarAnimation)[-1].animation_list] == [greeting.STAND]
 
 
 def test_animations_are_started_and_stopped(ada: Puppet) -> None:

@@ -22,6 +22,7 @@ from live_grid.messages.holdings import (
     RequestPayPrice,
     UpdateCreateInventoryItem,
 )
+from live_grid.messages.making import CreateInventoryItem
 from live_grid.simulator.holdings import folders_of
 from live_grid.simulator.ids import wire_id
 from live_grid.simulator.puppet import Puppet, Table
@@ -82,8 +83,8 @@ def test_objects_take_money_and_sell(world: World, ada: Puppet) -> None:
         (5008, 10),
     ]
     assert text_of(told[0].money_data.description) == "You paid Jar L$7."
-    (item,) = ada.saw(UpdateCreateInventoryItem)
-    assert text_of(item.inventory_data[0].name) == "Book"
+    (given,) = ada.told("BulkUpdateInventory")
+    assert [row["Name"] for row in given["ItemData"]] == ["Book"]
     assert world.balance(world.avatars()[0]) == 83
 
 
@@ -138,3 +139,19 @@ def test_a_folder_is_told_over_udp(world: World, ada: Puppet) -> None:
     assert [text_of(row.name) for row in reply.item_data] == ["Note"]
     assert msgspec.structs.asdict(reply.agent_data)["descendents"] == 1
     assert NIL not in {row.asset_id for row in reply.item_data}
+
+
+def make(puppet: Puppet, kind: int, name: str) -> None:
+    """Ask for a new item under the number 7."""
+    block = CreateInventoryItem.InventoryBlock(7, NIL, NIL, 0, kind, kind, 255, wire_text(name), wire_text(""))
+    puppet.say(CreateInventoryItem(agent_data=puppet.session, inventory_block=block))
+
+
+def test_a_landmark_is_made_under_the_number_it_was_asked_for_with(ada: Puppet) -> None:
+    """Nothing else can be made so, and nothing without a name. Spec: LIV-8, LIV-15."""
+    make(ada, 7, "A notecard")
+    make(ada, 3, " ")
+    make(ada, 3, "Home")
+    (made,) = ada.saw(UpdateCreateInventoryItem)
+    (row,) = made.inventory_data
+    assert (row.callback_id, row.type, text_of(row.name)) == (7, 3, "Home")
