@@ -221,6 +221,11 @@ class LiveBackend:
         """Return nothing: grids show what an account did on a web page, if at all."""
         return Traces()
 
+    @property
+    def connection(self) -> Connection | None:
+        """What it stands on, once there is one: for whoever judges it from below the port."""
+        return self._connection
+
     def health(self) -> Health | None:
         """Take the connection's figures, once there is one (Spec: LIV-12)."""
         return None if self._connection is None else self._connection.client.health()

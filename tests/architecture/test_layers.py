@@ -26,8 +26,8 @@ WORDS = (
     "state_table",
 )
 MECHANISM = ("observability", "runtime")
-SHELLS = ("backend", "io", "simulator")
-MEETS_GRIDAGENT = ("backend", "simulator")
+SHELLS = ("backend", "check", "io", "simulator")
+MEETS_GRIDAGENT = ("backend", "check", "simulator")
 IO_LIBRARIES = {"asyncio", "socket", "threading", "time", "trio"}
 
 CONTRACTS = {

@@ -18,6 +18,7 @@ REDEEMERS: dict[str, str] = {
     "gridagent/simulation/hostile.py": "the adversary of a simulation, which tells the account of each use",
     "gridagent/grid/simulated/backend.py": "the simulated backend's one `apply`",
     "live_grid/backend/backend.py": "the live backend's one `apply`",
+    "live_grid/check/visit.py": "gives the backend that a check leads by hand its `redeem`",
 }
 NAMES = frozenset({HANDLE, "gridagent.policy.AuthorizedAction"})
 

@@ -22,6 +22,7 @@ TESTED_BY: dict[str, str] = {
     "gridagent/events.py": "tests/gridagent/test_vocabulary.py",
     "gridagent/observations.py": "tests/gridagent/test_vocabulary.py",
     "gridagent/policy/reference/": "tests/gridagent/policy/test_reference.py",
+    "live_grid/check/": "tests/live_grid/check/test_check.py",
 }
 
 ID = re.compile(r"\b(?:BND|SUP|CFG|POL|EFX|MND|MEM|PRS|LIV|GOL|FRT|OPS|SIM)-\d+\b")
