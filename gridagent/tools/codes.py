@@ -65,6 +65,8 @@ class ResultCode(StrEnum):
     """The arguments do not fit the tool's schema."""
     TOO_MANY_CALLS = "too_many_calls"
     """The reply, or the session, has more calls than it may; none of the reply's calls ran."""
+    CUT_OFF = "cut_off"
+    """The reply ended in the middle, so none of its calls is known to be whole; none ran."""
     TOOL_CALLS_SPENT = "tool_calls_spent"
     """This tool was called as often as it may be in one turn."""
     DUPLICATE_CALL_ID = "duplicate_call_id"
@@ -114,6 +116,7 @@ _WORDING: Final[dict[ResultCode, tuple[Status, str]]] = {
     ResultCode.ARGUMENTS_TOO_LARGE: (Status.INVALID, "The arguments are too large or too deep; write less."),
     ResultCode.INVALID_ARGUMENTS: (Status.INVALID, "The arguments do not fit the tool's schema; mend them."),
     ResultCode.TOO_MANY_CALLS: (Status.DENIED, "Too many calls; none of them ran. Answer with what is known."),
+    ResultCode.CUT_OFF: (Status.INVALID, "The reply was cut off, so none of its calls ran; write less at once."),
     ResultCode.TOOL_CALLS_SPENT: (Status.DENIED, "This tool was called often enough in this turn; do without it."),
     ResultCode.DUPLICATE_CALL_ID: (Status.INVALID, "Another call has the same id; this one did not run."),
     ResultCode.DUPLICATE: (Status.DENIED, "The same call was made already; use its result."),

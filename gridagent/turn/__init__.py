@@ -9,6 +9,7 @@ from gridagent.turn.brief import StopReason as StopReason
 from gridagent.turn.brief import TurnEffect as TurnEffect
 from gridagent.turn.brief import TurnLimits as TurnLimits
 from gridagent.turn.brief import TurnResult as TurnResult
+from gridagent.turn.loop import Turn as Turn
 
 __all__ = (
     "AskModel",
@@ -17,6 +18,7 @@ __all__ = (
     "Perform",
     "Recalled",
     "StopReason",
+    "Turn",
     "TurnEffect",
     "TurnLimits",
     "TurnResult",
