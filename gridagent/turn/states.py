@@ -25,6 +25,7 @@ class TurnState(StrEnum):
     ACTING = "acting"
     """Calls of the last reply run, or wait for those before them."""
     ENDED = "ended"
+    """It has its result; whatever comes now is late."""
 
 
 class TurnInput(StrEnum):
