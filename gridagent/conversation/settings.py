@@ -36,6 +36,8 @@ class ConversationSettings(Bounded, frozen=True, kw_only=True, forbid_unknown_fi
     """Entries of one conversation before its older part is compacted."""
     keep_entries: Annotated[int, Meta(ge=1, le=CONVERSATION_ENTRIES_MAX // 2)] = 24
     """The latest entries of a conversation, which compaction leaves as they are while they fit."""
+    keep_entries_full: Annotated[int, Meta(ge=1, le=CONVERSATION_ENTRIES_MAX // 2)] = 8
+    """The same while the room of all is running out."""
     expire_after_s: Annotated[float, Meta(ge=60.0, le=3_660 * DAY_S)] = 30 * DAY_S
     """A conversation in which nothing was said for so long goes; on the monotonic clock while running."""
     ready_max: Annotated[int, Meta(ge=1, le=CONVERSATIONS_MAX)] = 256

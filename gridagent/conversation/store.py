@@ -85,7 +85,7 @@ class ConversationStore:
         settings: bounds.
     """
 
-    __slots__ = ("_avatar", "_forgetting", "_held", "_next", "_ready", "_ripe", "_settings", "_size", "counts")
+    __slots__ = ("_avatar", "_forgetting", "_held", "_next", "_ready", "_ripe", "_settings", "_size", "_soft", "counts")
 
     def __init__(self, avatar: AvatarKey, settings: ConversationSettings | None = None) -> None:
         self._avatar = avatar
@@ -95,6 +95,7 @@ class ConversationStore:
         self._ripe: OrderedDict[ConversationKey, None] = OrderedDict()  # those that compaction may shorten
         self._forgetting: OrderedDict[AvatarId, deque[ConversationKey]] = OrderedDict()  # at most FORGETTING_MAX
         self._size = 0
+        self._soft = self._settings.text_max_bytes * _SOFT
         self._next = 1
         self.counts = ConversationCounts()
 
@@ -165,7 +166,7 @@ class ConversationStore:
         if not changes and self._forgetting:
             self._scrub()
         elif not changes and self._size > self._soft and self._ripe:
-            changes = self._compact(self._held[next(iter(self._ripe))])
+            changes = self._compact(self._held[next(iter(self._ripe))], self._keep_full)
         due = self.due()
         return Tended(changes=tuple(changes), more=due is not None and due <= now)
 
@@ -176,10 +177,7 @@ class ConversationStore:
         return tuple((key, tuple(entry for _, entry in self._held[key].entries())) for key in self._keys_of(person))
 
     def forget(self, person: AvatarId) -> tuple[ConversationChange, ...]:
-        """Drop every conversation with a person at once, and evidence about them from others by and by.
-
-        What is still to be dropped is never shown from now on.
-        """
+        """Drop all with a person at once, and evidence about them from others by and by; none is shown from now on."""
         for key in self._keys_of(person):
             self.counts.forgotten += 1
             self._drop(self._held[key])
@@ -225,10 +223,6 @@ class ConversationStore:
 
     # --- inside -----------------------------------------------------------------------------------
 
-    @property
-    def _soft(self) -> float:
-        return self._settings.text_max_bytes * _SOFT
-
     def _add(self, key: ConversationKey, entry: Entry, now: float) -> tuple[ConversationChange, ...]:
         if key.avatar != self._avatar:
             raise InternalError("a key of another avatar")
@@ -255,11 +249,11 @@ class ConversationStore:
         before = held.size
         held.append(number, entry)
         self._size += held.size - before
-        if held.count > self._keep:
+        if held.count > self._keep_full:
             self._ripe[key] = None
             self._ripe.move_to_end(key)
         if held.count > self._settings.one_entries_max or held.size > self._settings.one_text_max_bytes:
-            changes += self._compact(held)
+            changes += self._compact(held, self._keep)
         self._keep_ready(held)
         changes += self._make_room(used_at)
         return changes
@@ -267,6 +261,10 @@ class ConversationStore:
     @property
     def _keep(self) -> int:
         return min(self._settings.keep_entries, self._settings.one_entries_max // 2)
+
+    @property
+    def _keep_full(self) -> int:
+        return min(self._settings.keep_entries_full, self._keep)
 
     def _fit(self, entry: Entry) -> Entry:
         """Return an entry that leaves three quarters of its conversation's room to the others."""
@@ -295,7 +293,7 @@ class ConversationStore:
                 changes += expired
             elif self._ripe and compactions:
                 compactions -= 1
-                changes += self._compact(self._held[next(iter(self._ripe))])
+                changes += self._compact(self._held[next(iter(self._ripe))], self._keep_full)
             else:
                 evicted.append(self._evict())
         return changes + self._dropped(evicted)
@@ -332,11 +330,12 @@ class ConversationStore:
             for start in range(0, len(gone), DROPS_PER_CHANGE_MAX)
         ]
 
-    def _compact(self, held: Held) -> list[ConversationChange]:
+    def _compact(self, held: Held, keep: int) -> list[ConversationChange]:
         """Put a summary in place of the older part of a conversation; where there is none, the older part goes."""
-        self._ripe.pop(held.key, None)
         entries = held.entries()
-        cut = self._cut(held)
+        cut = self._cut(held, keep)
+        if keep == self._keep_full:
+            self._ripe.pop(held.key, None)
         if cut == 0:
             return []
         summary = summarise([entry for _, entry in entries[:cut]])
@@ -355,12 +354,12 @@ class ConversationStore:
         self._keep_ready(held)
         return [change]
 
-    def _cut(self, held: Held) -> int:
+    def _cut(self, held: Held, keep: int) -> int:
         """Return how many of a conversation's first entries are compacted; the last one stays, whatever it is."""
         entries = held.entries()
         room = self._settings.one_text_max_bytes // 2
         cut = len(entries)
-        while cut and len(entries) - cut < self._keep:
+        while cut and len(entries) - cut < keep:
             room -= text_bytes(entries[cut - 1][1])
             if room < 0:
                 break

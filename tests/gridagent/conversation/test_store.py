@@ -204,6 +204,21 @@ def test_a_long_conversation_is_compacted_and_keeps_its_latest_lines():
     assert texts_of(again.project(key(), 0.0)) == texts_of(entries)
 
 
+def test_a_conversation_keeps_more_of_its_end_while_there_is_room():
+    """Spec: MEM-2 — its own limit leaves the latest 24 entries; a full store leaves the latest 8."""
+    settings = ConversationSettings(text_max_bytes=64 * KIB, one_text_max_bytes=64 * KIB)
+    store = ConversationStore("robin", settings)
+    for number in range(129):
+        store.hear(key(), heard(f"{number} {'x' * 100}"), 0.0)
+    assert len(store.project(key(), 0.0)) == 1 + 24
+    while store.size < 58 * KIB:
+        store.hear(key(BEN), heard("y" * 900, BEN), 0.0)
+    while store.tend(0.0).more:
+        pass
+    assert len(store.project(key(), 0.0)) == 1 + 8
+    assert store.project(key(), 0.0)[0].covers == 121
+
+
 def test_evidence_goes_with_what_it_belongs_to():
     """Spec: MEM-3 — compaction never leaves evidence whose answer is gone."""
     store = ConversationStore("robin", ConversationSettings(one_entries_max=8, keep_entries=4))
