@@ -11,6 +11,9 @@ BENCH ?=
 # What `make test` gives pytest instead of everything, e.g. TESTS="tests/gridagent/policy -x": no coverage, no floors.
 # What `make soak` simulates.
 SOAK ?= --seeds 1 --hours 720
+# What `make fuzz` fuzzes, e.g. FUZZ="packet --seconds 60"; every decoder for ten minutes if empty.
+FUZZ ?=
+FUZZ_LIB ?= .venv-fuzz
 # Processes of the test run.
 JOBS ?= 2
 
@@ -25,7 +28,7 @@ PIP := -m pip --disable-pip-version-check --no-input
 INSTALL := install --quiet --require-hashes --only-binary :all:
 
 .DEFAULT_GOAL := help
-.PHONY: help run chat test volume powercuts mutants check format bench bench-check soak docs lock venv clean
+.PHONY: help run chat test volume powercuts mutants fuzz check format bench bench-check soak docs lock venv clean
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -56,6 +59,13 @@ volume: $(VENV)/.installed ## Run the volume tests alone, without coverage.
 
 mutants: $(VENV)/.installed ## Break the policy line by line and count the breaks that no test notices (MUTANTS=name narrows it).
 	@JOBS=$(JOBS) $(BIN)/python -m tests.mutants $(MUTANTS)
+
+fuzz: $(VENV)/.installed $(FUZZ_LIB)/.installed ## Fuzz the decoders, guided by coverage (FUZZ="packet --seconds 60" narrows it).
+	PYTHONPATH=$(FUZZ_LIB) $(BIN)/python -m tests.fuzz $(FUZZ)
+
+$(FUZZ_LIB)/.installed: requirements/fuzz.txt $(VENV)/.installed
+	$(BIN)/python $(PIP) $(INSTALL) --upgrade --target $(FUZZ_LIB) -r requirements/fuzz.txt
+	@touch $@
 
 check: $(VENV)/.installed ## Check format, lint, types, layers and that generated documents are fresh.
 	$(BIN)/ruff format --check .
@@ -109,8 +119,9 @@ lock: | python ## Make the hash locks anew from pyproject.toml (UPGRADE=--upgrad
 	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) requirements/build.in -c requirements/run.txt -o requirements/build.txt
 	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) pyproject.toml requirements/build.in --extra dev \
 	  -c requirements/run.txt -c requirements/build.txt -o requirements/dev.txt
+	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) requirements/fuzz.in -o requirements/fuzz.txt
 
 clean: ## Remove virtual environments, caches and build results.
-	rm -rf .venv .venv-run .venv-lock dist build .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	rm -rf .venv .venv-run .venv-lock .venv-fuzz dist build .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 	  .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
