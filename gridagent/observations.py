@@ -198,10 +198,20 @@ class TurnStarted(_Body, frozen=True, kw_only=True, tag="turn_started"):
 
 
 class TurnEnded(_Body, frozen=True, kw_only=True, tag="turn_ended"):
-    """A turn ended; ``stop`` is its typed stop reason."""
+    """A turn ended; ``stop`` is its typed stop reason, and the numbers are what all its requests took together."""
 
     correlation: CorrelationId
     stop: Label
+    model_turns: Annotated[int, Meta(ge=0)] = 0
+    input_tokens: Annotated[int, Meta(ge=0)] = 0
+    cached_tokens: Annotated[int, Meta(ge=0)] = 0
+    """Of the tokens of the requests, those the provider had cached."""
+    output_tokens: Annotated[int, Meta(ge=0)] = 0
+    cost_micros: Annotated[int, Meta(ge=0)] | None = None
+    """Millionths of the price list's currency; None where nobody knows."""
+    corrections: Annotated[int, Meta(ge=0)] = 0
+    fallback: bool = False
+    """A line of the persona's took the reply's place."""
 
 
 class ToolEnded(_Body, frozen=True, kw_only=True, tag="tool_ended"):
