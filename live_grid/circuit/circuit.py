@@ -268,7 +268,8 @@ class Circuit:
             return
         for sent in self._sender.expire(now):
             self._inbox.put_outcome(MessageLost(sent.token, sent.message))
-        if now - self._heard_at >= self._dead_after:
+        # As `get_timer` says it: a difference would round otherwise, and be looked at again and again at one moment.
+        if now >= self._heard_at + self._dead_after:
             self._end(CircuitInput.SILENCE, CircuitEnd.SILENCE)
 
     # --- events --------------------------------------------------------------------------------

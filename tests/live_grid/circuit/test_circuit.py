@@ -315,6 +315,19 @@ def test_silence_ends_a_circuit() -> None:
         circuit.send(KILL)
 
 
+@pytest.mark.parametrize("heard_at", [46.69281961442614 - 30.0, 0.1, 1.1, 2.675, 16.7, 1e9 + 0.3])
+@pytest.mark.parametrize("dead_after_s", [30.0, 60.1])
+def test_the_silence_is_over_at_the_moment_of_the_timer(heard_at: float, dead_after_s: float) -> None:
+    """Not a rounding later: whoever wakes at the timer would be told to wake at the same moment. Fault: 7."""
+    config = CircuitConfig(dead_after_s=dead_after_s)
+    circuit = Circuit(PEER, now=heard_at, role=Role.VIEWER, config=config)
+    while (timer := circuit.get_timer()) is not None and timer < heard_at + dead_after_s:
+        circuit.handle_timer(timer)
+        circuit.datagrams_to_send(timer)
+    circuit.handle_timer(heard_at + dead_after_s)
+    assert events(circuit) == [CircuitEnded(CircuitEnd.SILENCE)]
+
+
 def test_the_peer_can_close() -> None:
     """What was open is lost, what waited too, and the end comes last. Fault: 8."""
     circuit = viewer(config=CircuitConfig(send_burst_bytes=1.0, send_rate_bytes_s=1.0))

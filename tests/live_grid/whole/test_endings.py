@@ -55,7 +55,7 @@ async def test_each_refusal_has_its_plan(tmp_path, autojump_clock, cause, state,
     async with a_life(tmp_path, faults=faults) as life:
         await life.until(life.ends)
         assert life.ends() == [(cause.value, False)]
-        await life.until(lambda: life.links()[-1] == state)
+        await life.until(lambda: life.links()[-1:] == [state])
         assert waits(life) == ([] if pause is None else [pause])
         life.server.set_faults(WireFaults())
         if pause is not None:
