@@ -178,22 +178,23 @@ class AuditBatch:
     Bounds: the rows of one transaction.
     """
 
-    __slots__ = ("_marks", "_rows", "_sealed", "_settings", "_tail")
+    __slots__ = ("_rows", "_sealed", "_settings", "_tail", "marks")
 
     def __init__(self, tail: AuditTail, settings: StorageSettings) -> None:
         self._tail = tail.copy()
         self._settings = settings
         self._rows: list[RawRow] = []
         self._sealed: list[AuditTail] = []
-        self._marks: dict[str, tuple[int, int]] = {}
+        self.marks: dict[str, tuple[int, int]] = {}
+        """Run and number of the last row that each avatar adds; written with what else changes of an avatar."""
 
     def append(self, record: AuditAppended) -> bool:
         """Add a row; False when it was taken before."""
         mark = (record.run, record.record.seq)
         avatar = record.avatar
-        if mark <= self._marks.get(avatar, self._tail.marks.get(avatar, (0, 0))):
+        if mark <= self.marks.get(avatar, self._tail.marks.get(avatar, (0, 0))):
             return False
-        self._marks[avatar] = mark
+        self.marks[avatar] = mark
         self._seal_if_due(record.record.at)
         row = RawRow(
             self._tail.next_row,
@@ -215,7 +216,7 @@ class AuditBatch:
             self._tail = tail.following()
 
     def write(self, connection: apsw.Connection) -> None:
-        """Write what was added."""
+        """Write the rows that were added."""
         if not self._rows:
             return
         connection.executemany(
@@ -227,15 +228,10 @@ class AuditBatch:
             " rows = excluded.rows, first_at = excluded.first_at, last_at = excluded.last_at, digest = excluded.digest",
             [*(tail.values(sealed=True) for tail in self._sealed), self._tail.values(sealed=False)],
         )
-        connection.executemany(
-            "INSERT INTO avatar (avatar, audit_run, audit_seq) VALUES (?1, ?2, ?3)"
-            " ON CONFLICT DO UPDATE SET audit_run = ?2, audit_seq = ?3",
-            [(avatar, run, seq) for avatar, (run, seq) in self._marks.items()],
-        )
 
     def adopt(self) -> AuditTail:
         """Return the tail after the transaction is durable."""
-        self._tail.marks.update(self._marks)
+        self._tail.marks.update(self.marks)
         return self._tail
 
 

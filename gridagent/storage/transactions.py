@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import apsw
 
-from gridagent.ids import AvatarKey
+from gridagent.ids import AvatarKey, EffectKey
 from gridagent.policy.changes import (
     ApprovalMoved,
     ApprovalOpened,
@@ -76,6 +76,29 @@ APPLY: Final[dict[type, Callable[..., bool]]] = {
 """How each change is applied; audit rows go into the batch of their transaction. A test holds it total."""
 
 
+_Whose: TypeAlias = tuple[AvatarKey, int, EffectKey]
+
+
+def _apply(connection: apsw.Connection, record: Kept, number: int, sent: dict[_Whose, bool]) -> bool:
+    """Apply one change.
+
+    Args:
+        connection: in a transaction.
+        record: the change.
+        number: its own.
+        sent: what came of each intent in this transaction: the gateway tells of it, then the session asks.
+    """
+    change = record.change
+    if isinstance(change, EffectSent | EffectSettled):
+        whose = (record.avatar, record.run, change.effect)
+        if isinstance(change, EffectSent):
+            if whose not in sent:
+                sent[whose] = APPLY[EffectSent](connection, record, change, number)
+            return sent[whose]
+        sent.pop(whose, None)
+    return APPLY[type(change)](connection, record, change, number)
+
+
 class Ledger:
     """An open database that batches are written to.
 
@@ -113,6 +136,7 @@ class Ledger:
         added = AuditBatch(self._tail, self._settings)
         changes = self._changes
         numbers: dict[str, int] = {}
+        sent: dict[_Whose, bool] = {}
         results = []
         forgotten = False
         with self._transaction() as connection:
@@ -122,7 +146,7 @@ class Ledger:
                     if isinstance(record, Kept):
                         changes += 1
                         numbers[record.avatar] = changes
-                        applied.append(APPLY[type(record.change)](connection, record, record.change, changes))
+                        applied.append(_apply(connection, record, changes, sent))
                     elif isinstance(record, Learnt):
                         forgotten |= forgets(record)
                         applied.append(learn(connection, record))
@@ -131,8 +155,13 @@ class Ledger:
                 results.append(tuple(applied))
             added.write(connection)
             connection.executemany(
-                "INSERT INTO avatar (avatar, changes) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET changes = ?2",
-                numbers.items(),
+                "INSERT INTO avatar (avatar, changes, audit_run, audit_seq) VALUES (?1, ifnull(?2, 0), ifnull(?3, 0),"
+                " ifnull(?4, 0)) ON CONFLICT DO UPDATE SET changes = ifnull(?2, changes),"
+                " audit_run = ifnull(?3, audit_run), audit_seq = ifnull(?4, audit_seq)",
+                [
+                    (avatar, numbers.get(avatar), *added.marks.get(avatar, (None, None)))
+                    for avatar in {**added.marks, **numbers}
+                ],
             )
         self._tail, self._changes = added.adopt(), changes
         if forgotten:

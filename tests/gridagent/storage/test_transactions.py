@@ -51,6 +51,26 @@ def test_numbers_of_changes_go_on_after_a_restart(disk, ledger, snapshot, make) 
     assert [each.effect for each in snapshot().open_effects] == ["z", "a", "m"]
 
 
+def test_an_intent_is_asked_once_in_a_transaction(ledger, make) -> None:
+    """The gateway tells of it and the session asks: both learn the same, until the effect has ended. Spec: EFX-2."""
+    effect = map(make.kept, (make.reserved(), make.sent(), make.sent(at=102.0), make.settled(), make.sent()))
+    assert ledger.write([list(effect)]) == [(True, True, True, True, False)]
+    foreign = [make.kept(make.sent("b")), make.kept(make.reserved("b")), make.kept(make.sent("b"))]
+    assert ledger.write([foreign[:1]]) == [(False,)]
+    assert ledger.write([foreign[1:]]) == [(True, True)]
+    (found,) = ledger.database.connection.execute("SELECT sent_at FROM effect WHERE effect = 'a'")
+    assert found == (101.0,)
+
+
+def test_a_row_alone_leaves_the_numbers_of_changes_alone(ledger, make) -> None:
+    """And a change alone the numbers of rows. Spec: POL-10."""
+    ledger.write([[make.kept(make.generation(1)), make.audited(1)]])
+    ledger.write([[make.audited(2)]])
+    ledger.write([[make.kept(make.generation(2))]])
+    (found,) = ledger.database.connection.execute("SELECT changes, audit_seq FROM avatar")
+    assert found == (2, 2)
+
+
 def test_tending_lets_everything_old_go_in_slices(ledger, keep, snapshot, make) -> None:
     """One call for all tables; what is unsettled or waits is left. Spec: BND-16, POL-10."""
     keep(make.reserved("paid"), make.sent("paid"), make.settled("paid", at=0.0), make.reserved("open"))
