@@ -88,6 +88,23 @@ def size_of_tools(tools: Sequence[ToolDescriptor]) -> tuple[int, int]:
     return wire, -(-wire // BYTES_PER_TOKEN)
 
 
+def _sound_turn(turn: ModelTurn) -> ModelTurn:
+    """Return an entry that can be written as UTF-8; what a call was judged by stays as the model wrote it."""
+    match turn:
+        case AssistantTurn():
+            calls = tuple(
+                call
+                if call.name.isascii() and call.arguments.isascii()
+                else msgspec.structs.replace(call, name=sound(call.name), arguments=sound(call.arguments))
+                for call in turn.tool_calls
+            )
+            return AssistantTurn(text=sound(turn.text), tool_calls=calls)
+        case ToolTurn() if not turn.name.isascii():
+            return msgspec.structs.replace(turn, name=sound(turn.name))
+        case _:
+            return turn
+
+
 def result_turn(turn: ToolTurn) -> ToolTurn:
     """Return a result that no chat template takes a tag of its own from; as JSON it says the same."""
     return msgspec.structs.replace(turn, text=turn.text.replace("<", "\\u003c")) if "<" in turn.text else turn
@@ -125,22 +142,19 @@ class Assembly:
 
     def add(self, turns: Iterable[ModelTurn]) -> None:
         """Add a reply of this turn with the results of its calls."""
-        self._rounds.append(_round(turns))
+        self._rounds.append(_round(map(_sound_turn, turns)))
 
     def fresh_ids(self, calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
         """Return calls under ids that no other call of the conversation has."""
         kept = []
         for call in calls:
-            call_id = call.id
+            call_id = sound(call.id)
             number = len(self._taken)
             while not call_id or call_id in self._taken:
                 number += 1
                 call_id = f"call{number:05}"
             self._taken.add(call_id)
-            fresh = call_id == call.id and call.name.isascii() and call.arguments.isascii()
-            kept.append(
-                call if fresh else ToolCall(id=sound(call_id), name=sound(call.name), arguments=sound(call.arguments))
-            )
+            kept.append(call if call_id == call.id else msgspec.structs.replace(call, id=call_id))
         return tuple(kept)
 
     def shrink(self, tools: Sequence[ToolDescriptor]) -> bool:

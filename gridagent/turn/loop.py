@@ -305,7 +305,7 @@ class Turn:
         """Put a reply's calls and results behind each other, and tell whether that was any progress."""
         self._keep(settled)
         results = [result_turn(each.result.as_turn()) for each in settled]
-        self._assembly.add([AssistantTurn(text=sound(self._reply), tool_calls=self._calls), *results])
+        self._assembly.add([AssistantTurn(text=self._reply, tool_calls=self._calls), *results])
         if not self._breaker.progressed(settled, [call.arguments for call in self._calls]):
             self._closed = self._closed or StopReason.NO_PROGRESS
             self._codes.append(StopReason.NO_PROGRESS.value)

@@ -276,7 +276,13 @@ def test_ids_are_our_own_where_they_are_taken() -> None:
     more = assembly.fresh_ids([ToolCall(id="a", name="x", arguments="{}")])
     ids = [call.id for call in (*calls, *more)]
     assert len(set(ids)) == len(ids)
-    assert (ids[0], ids[-2], calls[0].name) == ("a", "b", "?")
+    assert (ids[0], ids[-2]) == ("a", "b")
+    (odd,) = assembly.fresh_ids([ToolCall(id="\ud800", name="\ud800", arguments="\ud800")])
+    assert (odd.id, odd.name, odd.arguments) == ("?", "\ud800", "\ud800")
+    assembly.add([AssistantTurn(tool_calls=(odd,), text="\ud800"), ToolTurn(call_id="?", name="\ud800", text="{}")])
+    asked, told = (assembly.request((), "") or ())[-2:]
+    assert asked == AssistantTurn(text="?", tool_calls=(ToolCall(id="?", name="?", arguments="?"),))
+    assert told == ToolTurn(call_id="?", name="?", text="{}")
 
 
 def test_a_smaller_request_can_be_asked_for_while_there_is_history() -> None:
