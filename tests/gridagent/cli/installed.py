@@ -18,7 +18,7 @@ def write_entry_points(room: Path, **groups: dict[str, str]) -> Path:
     """
     table = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
     metadata = room / "site" / "gridagent-0.0.0.dist-info"
-    metadata.mkdir(parents=True)
+    metadata.mkdir(parents=True, exist_ok=True)
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: gridagent\nVersion: 0.0.0\n", encoding="utf-8")
     lines: list[str] = []
     for group, names in {**table, **{name.replace("_", "."): each for name, each in groups.items()}}.items():
