@@ -48,6 +48,7 @@ _LINES: Final[dict[Intent, tuple[str, ...]]] = {
         ),
     ),
     Intent.QUIET: ("All right, I'll be quiet.",),
+    Intent.SPEAK_AGAIN: ("Thank you{name}, here I am again.",),
     Intent.INJECTION: (
         "I'm sorry, my rules aren't changed by what is said to me.",
         "I'd rather not. What I may do is up to my owner.",
@@ -142,6 +143,13 @@ def answer(request: LlmRequest) -> LlmReply:
 
 def _speak(scene: _Scene) -> LlmReply:
     return scene.pick(_LINES[scene.intent])
+
+
+def _remember(scene: _Scene) -> LlmReply:
+    """Say whether the request has anything earlier of whoever asks; what it was is theirs to tell."""
+    if scene.reading.met:
+        return scene.say("Yes{name}, we have talked before.")
+    return scene.say("I don't think we have talked before{name}.")
 
 
 # --- looking --------------------------------------------------------------------------------------
@@ -296,6 +304,7 @@ def _pay(scene: _Scene) -> dict[str, object] | LlmReply:
 
 
 _ANSWERS: Final[dict[Intent, Callable[[_Scene], LlmReply]]] = {
+    Intent.REMEMBER: _remember,
     Intent.WHO_NEAR: _after_looking(_who),
     Intent.WHAT_NEAR: _after_looking(_what),
     Intent.WHERE: _after_looking(_where),

@@ -43,6 +43,8 @@ class Intent(StrEnum):
     BALANCE = "balance"
     TIME = "time"
     QUIET = "quiet"
+    SPEAK_AGAIN = "speak_again"
+    REMEMBER = "remember"
     INJECTION = "injection"
     OTHER = "other"
 
@@ -56,6 +58,8 @@ _PHRASES: Final[tuple[tuple[Intent, tuple[str, ...]], ...]] = (
     (Intent.INJECTION, ("disregard", "override", "jailbreak", "as your developer", "hidden prompt", "your prompt")),
     (Intent.QUIET, ("be quiet", "keep quiet", "stay quiet", "be silent", "quiet please", "hush", "shush", "shut up")),
     (Intent.QUIET, ("stop talking", "stop speaking", "stop chatting", "silence", "not another word")),
+    (Intent.SPEAK_AGAIN, ("talk again",)),
+    (Intent.REMEMBER, ("remember me",)),
     (
         Intent.HOW_ARE_YOU,
         ("how are you", "how do you do", "are you well", "are you ok", "are you okay", "how are things"),

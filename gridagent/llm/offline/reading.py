@@ -62,6 +62,8 @@ class Reading:
     speaker_name: str
     speaker_id: str
     """The whole id or its beginning, as the label has it; empty where there is none."""
+    met: bool
+    """Whoever spoke last has spoken before, going by the label's id."""
     called: tuple[str, ...]
     """Tools that were called since, in order."""
     results: tuple[tuple[str, str], ...]
@@ -92,6 +94,7 @@ def read_request(request: LlmRequest) -> Reading:
     last = max((at for at, turn in enumerate(request.turns) if isinstance(turn, UserTurn)), default=-1)
     said = request.turns[last].text if last >= 0 else ""
     name, speaker_id, words = _parted(said)
+    before = (turn.text for turn in request.turns[: max(last, 0)] if isinstance(turn, UserTurn))
     since = request.turns[last + 1 :]
     results = tuple((turn.name, turn.text) for turn in since if isinstance(turn, ToolTurn))
     seen: dict[str, Seen] = {}  # at most _SEEN_MAX
@@ -103,6 +106,7 @@ def read_request(request: LlmRequest) -> Reading:
         words=words,
         speaker_name=name,
         speaker_id=speaker_id,
+        met=bool(speaker_id) and any(_parted(each)[1] == speaker_id for each in before),
         called=tuple(call.name for turn in since if isinstance(turn, AssistantTurn) for call in turn.tool_calls),
         results=results,
         seen=tuple(sorted(seen.values(), key=lambda each: far if each.distance_m is None else each.distance_m)),

@@ -226,3 +226,18 @@ async def test_it_speaks_the_port() -> None:
     assert "".join(each.text for each in deltas if isinstance(each, TextDelta)) == reply.text
     assert deltas[-1] == ReplyDone(reply)
     assert isinstance(reply, LlmReply)
+
+
+def test_it_knows_whoever_spoke_before_by_the_label_and_nobody_else() -> None:
+    """Whoever stands earlier in the request was met; a namesake with another id was not. Spec: MND-1, MND-4."""
+    asked = UserTurn(text="Vera [bb00daf4, stranger]: Robin, do you remember me?")
+    met = UserTurn(text="Vera [bb00daf4, stranger]: hello")
+    namesake = UserTurn(text="Vera [00000001, stranger]: hello")
+    assert answer(LlmRequest(turns=(met, asked))).text == "Yes, Vera, we have talked before."
+    assert answer(LlmRequest(turns=(namesake, asked))).text == "I don't think we have talked before, Vera."
+
+
+def test_it_thanks_whoever_lets_it_speak_again() -> None:
+    """Spec: MND-1."""
+    said = UserTurn(text="Olive [5eed0000, owner]: Robin, you can talk again")
+    assert answer(LlmRequest(turns=(said,))).text == "Thank you, Olive, here I am again."

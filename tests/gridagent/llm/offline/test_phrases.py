@@ -22,7 +22,7 @@ def share(name: str) -> tuple[int, int]:
 
 def test_every_line_the_rules_were_written_from_is_understood() -> None:
     """All of them."""
-    assert share("lines") == (42, 42)
+    assert share("lines") == (44, 44)
 
 
 @pytest.mark.parametrize(("name", "least"), [("paraphrases", 64), ("held_out", 52)])
