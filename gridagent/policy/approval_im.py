@@ -9,6 +9,7 @@ of the request come after the instructions, in quotes, so that they can't pass f
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Final
 
@@ -16,7 +17,7 @@ import msgspec
 
 from gridagent.limits import CHAT_MAX_BYTES, clip_bytes
 
-__all__ = ("ImAnswer", "approval_text", "nonce_from", "parse_answer")
+__all__ = ("ImAnswer", "approval_text", "mask_nonces", "nonce_from", "parse_answer")
 
 ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Base 32 without I, L, O and U: nothing in it is taken for something else, or reads as a word."""
@@ -27,6 +28,14 @@ ANSWER_MAX: Final = 64
 
 _NONCE: Final = "-".join([f"[{ALPHABET}]{{4}}"] * (NONCE_LETTERS // 4))
 _ANSWER: Final = re.compile(rf"[ \t\r\n]*((?i:allow|deny))[ \t]+({_NONCE})[ \t\r\n]*")
+
+
+_GROUP: Final = f"[{ALPHABET}{ALPHABET.lower()}]{{4}}"
+_BETWEEN: Final = r"[\s_.\u2010-\u2015-]{0,3}"
+_QUOTED: Final = re.compile(rf"(?<!\w){_BETWEEN.join([_GROUP] * (NONCE_LETTERS // 4))}(?!\w)")
+"""A nonce as somebody may quote it: in small letters, with other dashes, or with spaces for them."""
+_LOOKED_AT_MAX: Final = 16
+"""Forms in one text of which is asked whether they are nonces."""
 
 
 class ImAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,3 +84,28 @@ def parse_answer(text: str) -> ImAnswer | None:
     if found is None:
         return None
     return ImAnswer(allow=found[1].lower() == "allow", nonce=found[2])
+
+
+def mask_nonces(text: str, *, is_nonce: Callable[[str], bool], mask: str) -> str:
+    """Return a text with every nonce in it masked, however it is quoted.
+
+    Args:
+        text: what somebody wrote.
+        is_nonce: tells of a nonce in its own form whether it is one that counts now.
+        mask: stands in its place; no longer than a nonce.
+
+    Bounds: asks of at most `_LOOKED_AT_MAX` forms in a text.
+    """
+    parts = []
+    begin = at = 0
+    for _ in range(_LOOKED_AT_MAX):
+        found = _QUOTED.search(text, at)
+        if found is None:
+            break
+        letters = "".join(each for each in found[0].upper() if each in ALPHABET)
+        if is_nonce("-".join(letters[start : start + 4] for start in range(0, NONCE_LETTERS, 4))):
+            parts += [text[begin : found.start()], mask]
+            begin = at = found.end()
+        else:
+            at = found.start() + 1  # a word before it may look like its first group
+    return "".join([*parts, text[begin:]])

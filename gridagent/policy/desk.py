@@ -117,6 +117,11 @@ class ApprovalDesk:
         approval = self._book.find(approval_id)
         return approval.nonce if approval is not None and approval.state not in _TO_ENDED else None
 
+    def is_nonce(self, nonce: str) -> bool:
+        """Tell whether a nonce is that of a waiting approval."""
+        digest = nonce_hash(nonce)
+        return any(approval.has_nonce(digest) for approval in self._book.waiting())
+
     def receive(
         self, approval_id: ApprovalId, who: Answerer, now: Instant, policy: Policy
     ) -> Approval | ApprovalAnswer:

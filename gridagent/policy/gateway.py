@@ -331,6 +331,10 @@ class Gateway(Custody):
         """
         return self._desk.nonce_of(approval_id)
 
+    def is_nonce(self, nonce: str) -> bool:
+        """Tell whether a nonce is that of a waiting approval, so that it can be kept from whoever it is not for."""
+        return self._desk.is_nonce(nonce)
+
     def answer(
         self,
         approval_id: ApprovalId,

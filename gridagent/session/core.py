@@ -138,7 +138,13 @@ class SessionCore:
 
     def timer(self) -> float | None:
         """When `on_timer` wants to be called, in monotonic seconds."""
-        waits = (self.link.retry_at, self.gateway.next_deadline(), self.host.mind.due(), self.doubts.due)
+        waits = (
+            self.link.retry_at,
+            self.gateway.next_deadline(),
+            self.host.mind.due(),
+            self.doubts.due,
+            self.approvers.due,
+        )
         due = [at for at in waits if at is not None]
         return min(due, default=None)
 
@@ -284,6 +290,7 @@ class SessionCore:
         if self.link.due(self._now):
             self.link.want()
         self.doubts.on_timer()
+        self.approvers.on_timer()
         for ended in self.gateway.expire(self._now):
             if ended.approval_id is not None:
                 self.publish(ApprovalClosed(approval_id=ended.approval_id, how="expired"))
@@ -301,13 +308,14 @@ class SessionCore:
             self.publish(EventSeen(event=without_nonce(event)))
             self.approvers.answer(event, answer)
             return
-        self.publish(EventSeen(event=event))
+        heard = self.approvers.masked(event)
+        self.publish(EventSeen(event=heard))
         handler = _HANDLERS.get(type(event))
         if handler is not None:
             handler(self, event)
         self.doubts.hear(event)
         if self.agent is AgentState.RUNNING:
-            self.host.hear(event)
+            self.host.hear(heard)
 
     def end_of_batch(self) -> None:
         """Say how many late events were fenced since the last batch."""
@@ -326,6 +334,7 @@ class SessionCore:
         self.link.ready(self._now)
         self.step_agent(AgentInput.READY)
         self.doubts.connected()
+        self.approvers.ask_again()
 
     def _on_part_degraded(self, event: PartDegraded) -> None:
         self.link.part_sick(event.part)
@@ -468,7 +477,7 @@ class SessionCore:
 
     def on_action_ended(self, number: int, effect: EffectKey, outcome: Outcome) -> None:
         """Settle one effect; of an ended generation, that and nothing else (Spec: SUP-5, EFX-2)."""
-        self.approvers.ended(effect)
+        self.approvers.ended(effect, outcome)
         work = self.inflight.pop(effect, None)
         if work is None:
             return

@@ -142,6 +142,7 @@ def _release(core: SessionCore, _: Release) -> ControlReply:
         return _no(core, "not_held", "the avatar is not held")
     core.gateway.release(core.now)
     core.publish(HoldChanged(held=False))
+    core.approvers.ask_again()
     return _ok(core)
 
 

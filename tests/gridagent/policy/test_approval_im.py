@@ -13,7 +13,7 @@ from gridagent.actions import PayAvatar
 from gridagent.authority import Origin, Principal
 from gridagent.limits import CHAT_MAX_BYTES
 from gridagent.policy import Authorized
-from gridagent.policy.approval_im import ALPHABET, ImAnswer, approval_text, nonce_from, parse_answer
+from gridagent.policy.approval_im import ALPHABET, ImAnswer, approval_text, mask_nonces, nonce_from, parse_answer
 from gridagent.policy.approvals import NONCE_ATTEMPTS_MAX
 from gridagent.policy.changes import ApprovalTried
 from gridagent.policy.decisions import AnswerCode
@@ -212,3 +212,27 @@ def test_a_long_request_is_cut_and_shows_it() -> None:
     text = approval_text(summary="x" * 2_000, principal=U, nonce=NONCE, expires_in_s=60.0)
     assert len(text.encode()) == CHAT_MAX_BYTES
     assert text.endswith("x…")
+
+
+def test_only_nonces_that_count_are_masked_in_a_text() -> None:
+    """Words and numbers that look like one stay; so many are asked about and no more. Spec: POL-7."""
+    nonce = nonce_from("token")
+    asked = []
+
+    def is_nonce(each: str) -> bool:
+        asked.append(each)
+        return each == nonce
+
+    def mask(text: str) -> str:
+        return mask_nonces(text, is_nonce=is_nonce, mask="****")
+
+    assert mask(f"it is {nonce}, not 0123-4567-89AB") == "it is ****, not 0123-4567-89AB"
+    assert asked == [nonce, "0123-4567-89AB"]
+    assert mask(nonce.lower().replace("-", "")) == "****"
+    assert mask(nonce.replace("-", "\u2011")) == "****"
+    assert mask(f"x{nonce}") == f"x{nonce}"
+    assert mask("them that have") == "them that have"
+    asked.clear()
+    many = " / ".join(["0123-4567-89AB"] * 40)
+    assert mask(f"{many} / {nonce}") == f"{many} / {nonce}"
+    assert len(asked) == 16

@@ -6,19 +6,19 @@ import msgspec
 import pytest
 import trio
 
-from gridagent.actions import PayAvatar, SendIm
+from gridagent.actions import PayAvatar, Refused, SendIm
 from gridagent.authority import Origin, Principal, Provenance
 from gridagent.config.policy import PolicySection, RolesSection
-from gridagent.controls import Hold
+from gridagent.controls import ForceReconnect, Hold, Release, StopTurn
 from gridagent.events import ChatHeard, ImReceived, Speaker, SpeakerKind
 from gridagent.grid.puppet import Puppet
 from gridagent.mind import Proposal, QuietMind
-from gridagent.observations import AgentState, ApprovalClosed, ApprovalOpened, Diagnostic, EventSeen
-from gridagent.policy import Policy
+from gridagent.observations import AgentState, ApprovalClosed, ApprovalOpened, Diagnostic, EventSeen, LinkState
+from gridagent.policy import NeedsApproval, Policy
 from gridagent.runtime.deterministic import simulated_ports
 from gridagent.service import AvatarSpec, open_service
 from gridagent.session import OnBackendFailure, SessionSettings
-from gridagent.session.approvers import IMS_MAX, IMS_WINDOW_S, MASK
+from gridagent.session.approvers import _UNTOLD_MAX, ASK_AGAIN_S, IMS_MAX, IMS_WINDOW_S, MASK, _Question
 from gridagent.storage import MemoryStore
 
 OWNER = "00000000-0000-4000-8000-0000000000aa"
@@ -40,10 +40,11 @@ class Payer(QuietMind):
 
     def __init__(self):
         self.heard = []
+        self.deaf = False
 
     def hear(self, event, around, now):
         self.heard.append(event)
-        if not isinstance(event, ChatHeard):
+        if not isinstance(event, ChatHeard) or self.deaf:
             return ()
         return (
             Proposal(
@@ -236,7 +237,32 @@ async def test_talk_about_an_answer_is_talk(autojump_clock):
         nonces = await on.ask(5)
         await on.im(f"please allow {nonces[OWNER]}")
         assert on.paid() == []
-        assert on.mind.heard[-1].text.startswith("please")
+        assert on.mind.heard[-1].text == f"please allow {MASK}"
+
+
+@pytest.mark.parametrize("quote", ["{}", "did you mean {}?", "({})", "{} {}"])
+@pytest.mark.parametrize(
+    "way", [str, str.lower, lambda nonce: nonce.replace("-", " "), lambda nonce: nonce.replace("-", "–")]
+)
+async def test_a_nonce_that_somebody_quotes_is_masked(autojump_clock, quote, way):
+    """In an IM and in chat, however it is written: for observers, and for the mind. Spec: POL-7."""
+    async with room() as on:
+        nonces = await on.ask(5)
+        quoted = quote.format(*[way(nonces[OWNER])] * 2)
+        await on.im(quoted)
+        heard = on.mind.heard[-1].text
+        assert heard == quote.format(MASK, MASK)
+        source = Speaker(kind=SpeakerKind.AVATAR, id=STRANGER)
+        on.mind.deaf = True
+        await on.push(ChatHeard(utterance_id="c1", source=source, text=quoted))
+        texts = [each.event.text for each in on.bodies(EventSeen) if hasattr(each.event, "text")]
+        assert texts[-2:] == [heard, heard]
+        await on.im("my phone is 0123-4567-89AB, and these have been there")
+        assert on.mind.heard[-1].text == "my phone is 0123-4567-89AB, and these have been there"
+        await on.im(f"allow {nonces[OWNER]}")
+        assert on.paid() == [5]
+        await on.im(f"it was {nonces[OWNER]}")
+        assert on.mind.heard[-1].text == f"it was {nonces[OWNER]}", "it counts for nothing any more"
 
 
 async def test_an_answer_after_a_restart_counts_once_and_nobody_is_asked_again(autojump_clock):
@@ -305,3 +331,117 @@ async def test_a_dry_run_asks_nobody(autojump_clock):
     async with room(dry_run=True) as on:
         assert await on.ask(5) == {}
         assert on.robin._session.core.approvers._underway == {}
+
+
+# --- asked later -------------------------------------------------------------------------------------
+
+
+def questions(on):
+    """The IMs that ask, by receiver."""
+    return [im.to for im in on.ims() if im.text.startswith("I was asked")]
+
+
+async def test_what_no_im_could_ask_about_is_asked_about_once_when_one_can(autojump_clock):
+    """Lost with its connection: asked on the next, once, and the answer counts. Spec: POL-7."""
+    async with room(approval_ttl_s=3600.0) as on:
+        works = on.puppet.applier
+
+        async def lost(action):
+            if isinstance(action, SendIm):
+                return Refused(reason="not_connected")
+            return await works(action)
+
+        on.puppet.applier = lost
+        await on.ask(5)
+        assert questions(on) == [OWNER]
+        on.puppet.applier = works
+        for _ in range(3):
+            await on.robin.control(ForceReconnect())
+            await on.robin.wait_link(LinkState.ONLINE)
+            await trio.sleep(200)
+            if on.puppet.now.applied:
+                asked = on.ims()
+        assert len(asked) == 1
+        nonce = asked[0].text.split("\n")[1].removeprefix("allow ")
+        await on.im(f"allow {nonce}")
+        assert on.paid() == [5]
+
+
+async def test_it_is_tried_again_by_itself_until_it_is_over(autojump_clock):
+    """The connection stays and IM comes back; nothing is tried for what is over. Spec: POL-7."""
+    async with room(approval_ttl_s=130.0) as on:
+        works = on.puppet.applier
+        tries = []
+
+        async def broken(action):
+            tries.append(action)
+            return Refused(reason="not_now") if isinstance(action, SendIm) else await works(action)
+
+        on.puppet.applier = broken
+        await on.ask(5)
+        await trio.sleep(1_000)
+        assert len(tries) == 3
+        assert on.robin._session.core.approvers.due is None
+        await on.ask(7)
+        await trio.sleep(ASK_AGAIN_S / 2)
+        on.puppet.applier = works
+        before = len(on.ims())
+        await trio.sleep(10 * ASK_AGAIN_S)
+        assert len(on.ims()) == before + 1
+
+
+async def test_what_opens_while_held_is_asked_about_on_release(autojump_clock):
+    """The kill switch stops questions too; letting go asks them, once. Spec: POL-7, POL-12."""
+    async with room(approval_ttl_s=3600.0) as on:
+        core = on.robin._session.core
+        await on.ask(5)
+        (waiting,) = core.gateway.status().approvals
+        question = next(iter(core.approvers._asked))
+        assert question == waiting.approval_id
+        core.approvers._asked.clear()
+        await on.robin.control(Hold())
+        before = len(on.ims())
+        request = core.gateway._desk._book.find(waiting.approval_id).request
+        waits = NeedsApproval(
+            approval_id=waiting.approval_id, rule="r", summary=waiting.summary, expires_at=core.now.monotonic + 3_000
+        )
+        core.approvers.ask(waits, request)
+        assert core.approvers.due is not None
+        await on.robin.control(StopTurn())
+        await trio.sleep(5 * ASK_AGAIN_S)
+        assert len(on.ims()) == before
+        await on.robin.control(Release())
+        await trio.sleep(5 * ASK_AGAIN_S)
+        assert len(on.ims()) == before + 1
+        assert core.approvers.due is None
+
+
+async def test_what_waits_to_be_asked_is_bounded(autojump_clock):
+    """And whoever has heard of it is not asked again because somebody else has not. Spec: BND-12, POL-7."""
+    async with room(approval_ttl_s=3600.0) as on:
+        works = on.puppet.applier
+
+        async def half(action):
+            return Refused(reason="gone") if getattr(action, "to", "") == FRIEND else await works(action)
+
+        on.puppet.applier = half
+        await on.ask(5, who=OWNER)
+        assert sorted(questions(on)) == [OWNER, FRIEND]
+        await trio.sleep(10 * ASK_AGAIN_S)
+        assert len(questions(on)) == 2
+        talk = on.robin._session.core.approvers
+        for number in range(_UNTOLD_MAX + 3):
+            talk._keep(_question(number))
+        assert len(talk._untold) == _UNTOLD_MAX
+        assert f"a{_UNTOLD_MAX}" not in talk._untold
+        before = len(on.ims())
+        question = _question(0)
+        talk._asked.append("a0")
+        talk.ask(question.waits, question.request)
+        talk.ask_again()
+        assert len(on.ims()) == before, "asked already, and of the others nobody knows any more"
+        assert talk._untold == {}
+
+
+def _question(number):
+    return _Question(waits=NeedsApproval(approval_id=f"a{number}", rule="r", summary="s", expires_at=1e9), request=None)
