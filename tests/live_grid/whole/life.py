@@ -16,6 +16,7 @@ from pathlib import Path
 import attrs
 import trio
 
+from gridagent import open_simulation
 from gridagent.actions import Action, Outcome, Position
 from gridagent.cli.compose import open_running, prepare
 from gridagent.cli.grids import LiveGrid
@@ -24,6 +25,9 @@ from gridagent.config.secrets import SecretStr
 from gridagent.controls import AnswerApproval, RequestAction
 from gridagent.events import GridEvent
 from gridagent.grid.simulated import Account, Land, Place, SimulatedGrid, Thing, World, open_simulated_grid
+from gridagent.grid.simulated.scenario_build import build_world
+from gridagent.grid.simulated.scenario_format import Scenario
+from gridagent.grid.simulated.scenario_timeline import set_timeline
 from gridagent.grid.simulated.witness import Witness
 from gridagent.ids import AvatarId, ItemId, ObjectId
 from gridagent.observations import (
@@ -35,7 +39,7 @@ from gridagent.observations import (
     LinkStateChanged,
     Observation,
 )
-from gridagent.runtime.deterministic import simulated_ports
+from gridagent.runtime.deterministic import SimulatedIds, SimulatedRandomness, simulated_ports
 from gridagent.runtime.system import system_ports
 from gridagent.session import SessionHandle
 from live_grid.backend import live_backends
@@ -88,7 +92,7 @@ def a_world() -> World:
 class Life:
     """The service, the world it is in, and everything that was observed."""
 
-    def __init__(self, grid: SimulatedGrid, server: GridServer, handle: SessionHandle) -> None:
+    def __init__(self, grid: SimulatedGrid, server: GridServer | None, handle: SessionHandle) -> None:
         self.grid = grid
         self.server = server
         self.handle = handle
@@ -184,7 +188,7 @@ async def a_life(
     *,
     real: bool = False,
     seed: int = 1,
-    world: World | None = None,
+    story: Scenario | None = None,
     profile: WireProfile = OPENSIM,
     faults: WireFaults | None = None,
     password: str = "simulated",
@@ -193,13 +197,16 @@ async def a_life(
     """The service and the grid; the service is stopped in order first, then the grid."""
     ports = system_ports() if real else simulated_ports(seed)
     wire = None if real else MemoryWire()
+    world = a_world() if story is None else built(story)
     file = room / "password"
     file.write_text("unread\n", encoding="utf-8")
     file.chmod(0o600)
     async with (
-        open_simulated_grid(world or a_world(), ports=ports) as grid,
+        open_simulated_grid(world, ports=ports) as grid,
         serve_grid(grid, ports=ports, wire=wire, profile=profile, faults=faults) as server,
     ):
+        if story is not None:
+            set_timeline(story, world, grid.hands, now=grid.now())
         config = parse_config(configured(server.login_url, file, **sections))
         prepared = prepare(config)
         make = live_backends if wire is None else partial(live_backends, network=MemoryNetwork(wire))
@@ -216,6 +223,32 @@ async def a_life(
             yield life
             await life.handle.shut_down()
             nursery.cancel_scope.cancel()
+
+
+def built(story: Scenario) -> World:
+    """Build the world of a scenario, the same one each time."""
+    randomness = SimulatedRandomness(story.seed)
+    return build_world(story, rng=randomness.stream("world"), ids=SimulatedIds(randomness.stream("world.ids")).uuid)
+
+
+@asynccontextmanager
+async def a_life_without_a_wire(story: Path, *, seed: int = 1) -> AsyncIterator[Life]:
+    """The same service in the same world, on the simulated backend."""
+    config = {
+        "avatars": {"ada": {"first_name": "Ada", "last_name": "Actor"}},
+        "roles": {"owners": [OLIVE]},
+        "policy": POLICY,
+        "session": {"on_backend_failure": "reconnect"},
+    }
+    async with (
+        open_simulation(config, scenario=str(story), ports=simulated_ports(seed)) as running,
+        trio.open_nursery() as nursery,
+    ):
+        life = Life(running.grid, None, running.service.avatar())
+        await nursery.start(_watch, life)
+        yield life
+        await life.handle.shut_down()
+        nursery.cancel_scope.cancel()
 
 
 async def _watch(life: Life, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
