@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -24,6 +25,7 @@ from gridagent.service import AvatarSpec, metering, open_service
 from gridagent.service.metering import Meter, PartHealth, meter_session, read_queues
 from gridagent.session import OnBackendFailure, SessionSettings
 
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "observability.md"
 WHO = "00000000-0000-4000-8000-00000000000a"
 DONE = Confirmed(evidence=EvidenceKind.OWN_ECHO)
 CANARY = "canary words of somebody"
@@ -160,6 +162,15 @@ def test_every_class_of_observation_has_a_row():
     """Spec: OPS-2 — the table is total, and so is the one of this test."""
     assert set(metering._ROWS) == set(OBSERVATIONS) == set(get_args(told.ObservationBody))
     assert {type(body) for body, _ in ROWS} == set(OBSERVATIONS)
+
+
+def test_the_contract_page_lists_every_metric():
+    """Spec: OPS-8 — with its kind and labels, and none that is not there."""
+    rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `gridagent_")]
+    families = Meter()._to.registry._families.values()
+    wanted = {(f"`{each.name}`", each.kind, ", ".join(f"`{label}`" for label in each.labels)) for each in families}
+    shown = {tuple(cell.strip() for cell in row.split("|")[1:4]) for row in rows}
+    assert wanted | {("`gridagent_metrics_series_dropped_total`", "counter", "`family`")} == shown
 
 
 def test_turns_are_timed_from_begin_to_end():
