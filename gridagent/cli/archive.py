@@ -8,7 +8,7 @@ no SQLite. Its invariant: nothing is answered that is not durable, except while 
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -17,10 +17,20 @@ from typing import BinaryIO, Final
 import msgspec
 import trio
 
+from gridagent.cli.held import held_lines, held_rows
 from gridagent.config.model import StorageConfig
+from gridagent.conversation.changes import PersonForgotten
 from gridagent.errors import OperatorError, OutcomeUnknown
-from gridagent.fronts.control.words import AuditChecked, AuditRow, FileWritten, SearchAudit, StorageRow
-from gridagent.ids import AvatarKey, EffectKey
+from gridagent.fronts.control.words import (
+    AuditChecked,
+    AuditRow,
+    FileWritten,
+    HeldGone,
+    HeldRow,
+    SearchAudit,
+    StorageRow,
+)
+from gridagent.ids import AvatarId, AvatarKey, EffectKey
 from gridagent.limits import clip
 from gridagent.runtime.ports import Blocking, Ports
 from gridagent.storage import AuditQuery, StorageFailed
@@ -28,7 +38,7 @@ from gridagent.storage.audit_chain import ChainReport
 from gridagent.storage.backup import BackupReport
 from gridagent.storage.database import Holder
 from gridagent.storage.files import Files
-from gridagent.storage.records import EffectRow, StoredAudit
+from gridagent.storage.records import EffectRow, Learnt, StoredAudit
 from gridagent.storage.settings import StorageSettings
 from gridagent.storage.store import Report, SqliteStore, open_store
 
@@ -43,6 +53,7 @@ __all__ = (
     "open_new",
     "query_of",
     "settings_of",
+    "write_new",
 )
 
 _PRIVATE: Final = 0o600
@@ -131,6 +142,30 @@ class StoreArchive:
         """Copy the database piece by piece, so that commits go on in between."""
         return backup_written(await self.store.back_up(file))
 
+    async def held(self, avatars: Sequence[AvatarKey], person: AvatarId) -> tuple[HeldRow, ...]:
+        """Return the newest of what some avatars remember of a person."""
+        return tuple([row for key in avatars for row in held_rows(key, await self.store.held_about(key, person))])
+
+    async def export_held(self, avatars: Sequence[AvatarKey], person: AvatarId, file: str) -> FileWritten:
+        """Write all of it to a new file.
+
+        Raises:
+            OperatorError: there is a file already, or it cannot be written.
+
+        Cancellation: safe; the unfinished file is removed.
+        """
+        lines = [line for key in avatars for line in held_lines(key, await self.store.held_about(key, person))]
+        return await self._blocking.run(write_new, file, lines, name="memory export")
+
+    async def forget_held(self, avatars: Sequence[AvatarKey], person: AvatarId) -> HeldGone:
+        """Delete all of it, and overwrite it in the file."""
+        count = 0
+        for key in avatars:
+            held = await self.store.held_about(key, person)
+            count += len(held.entries) + len(held.evidence) + len(held.facts)
+            await self.store.commit(Learnt(avatar=key, change=PersonForgotten(avatar=key, person=person)))
+        return HeldGone(count=count)
+
 
 def open_new(file: str) -> BinaryIO:
     """Open a file that did not exist, private to its owner.
@@ -147,6 +182,23 @@ def open_new(file: str) -> BinaryIO:
         raise OperatorError(
             f"{file} cannot be written ({error.strerror}); name a file in a directory of yours"
         ) from error
+
+
+def write_new(file: str, lines: Iterable[bytes]) -> FileWritten:
+    """Write lines to a file that did not exist; blocks.
+
+    Raises:
+        OperatorError: it exists, or cannot be made.
+    """
+    out = open_new(file)
+    try:
+        out.writelines(lines)
+        size = out.tell()
+        out.close()
+    except BaseException:
+        discard(out, file)
+        raise
+    return FileWritten(file=file, bytes=size)
 
 
 def discard(out: BinaryIO, file: str) -> None:

@@ -304,6 +304,15 @@ def _backup(context: Context) -> int:
     return _kept(context, lambda kept: back_up(kept, file, out=context.stdout, json=context.json))
 
 
+def _restore(context: Context) -> int:
+    from gridagent.cli.restoring import restore_command  # noqa: PLC0415 - on use
+
+    given = context.arguments
+    return restore_command(
+        context.config, context.environ, given.file, hold=not given.no_hold, out=context.stdout, json=context.json
+    )
+
+
 def _storage(context: Context) -> int:
     from gridagent.cli.records import show_storage  # noqa: PLC0415 - on use
 
@@ -321,6 +330,24 @@ def _grants(context: Context) -> int:
         raise UsageProblem(f"grants {given.verb}: {what} missing; gridagent grants --help has an example")
     order = give_grant if given.verb == "give" else revoke_grant
     return order(_reach(context), given.what, avatar=given.avatar)
+
+
+def _memory(context: Context) -> int:
+    from gridagent.cli import memory  # noqa: PLC0415 - on use
+
+    given, out, json = context.arguments, context.stdout, context.json
+    if (given.verb == "export") is (given.file is None):
+        what = "FILE is missing" if given.file is None else "takes no FILE; only memory export writes one"
+        raise UsageProblem(f"memory {given.verb}: {what}; gridagent memory --help has an example")
+    about = memory.About(given.person, given.avatar)
+
+    def ask(kept: Reach | StoppedDatabase) -> ExitCode:
+        if given.verb == "export":
+            return memory.export_held(kept, about, given.file, out=out, json=json)
+        do = memory.show_held if given.verb == "show" else memory.forget_held
+        return do(kept, about, out=out, json=json)
+
+    return _kept(context, ask)
 
 
 def _simulate(context: Context) -> int:
@@ -357,8 +384,10 @@ _COMMANDS: Final[Mapping[str, Callable[[Context], int]]] = {
     "watch": _watch,
     "audit": _audit,
     "backup": _backup,
+    "restore": _restore,
     "storage": _storage,
     "grants": _grants,
+    "memory": _memory,
     "simulate": _simulate,
     "policy": _policy,
     "grid": _grid,

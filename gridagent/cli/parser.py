@@ -143,8 +143,10 @@ def build_parser(version: str) -> argparse.ArgumentParser:
     _add_watch(commands)
     _add_audit(commands)
     _add_backup(commands)
+    _add_restore(commands)
     _add_storage(commands)
     _add_grants(commands)
+    _add_memory(commands)
     _add_simulate(commands)
     _add_policy(commands)
     _add_grid(commands)
@@ -351,6 +353,21 @@ def _add_backup(commands: _Commands[_Parser]) -> None:
     _add_json(parser, "one object: file, bytes, effects, audit_rows")
 
 
+def _add_restore(commands: _Commands[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "restore",
+        "put a backup in the place of the database; the service must be stopped",
+        ("restore /var/backups/gridagent-2026-11-30.db",),
+        more="Checks the backup first, its audit trail included, and keeps what was there under another name. Every\n"
+        "avatar is held afterwards, since a backup knows nothing of what was paid since: gridagent release.",
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="the backup; it stays as it is")
+    parser.add_argument("--no-hold", action="store_true", help="let the avatars act as soon as the service starts")
+    _add_config(parser)
+    _add_json(parser, "one object: file, backup, aside, effects, audit_rows, in_doubt, held")
+
+
 def _add_storage(commands: _Commands[_Parser]) -> None:
     parser = _command(
         commands,
@@ -379,6 +396,27 @@ def _add_grants(commands: _Commands[_Parser]) -> None:
     _add_reach(parser)
     _add_avatar(parser)
     _add_json(parser, "one grant or answer a line")
+
+
+def _add_memory(commands: _Commands[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "memory",
+        "show, export or forget what is remembered of a person",
+        (
+            "memory show 5eed0000-0000-4000-8000-000000000001",
+            "memory export 5eed0000-0000-4000-8000-000000000001 olive.jsonl",
+            "memory forget 5eed0000-0000-4000-8000-000000000001 --avatar robin",
+        ),
+        more="Asks the running service; where none runs, show and export read the database. Without --avatar it is\n"
+        "about every avatar of the service.",
+    )
+    parser.add_argument("verb", choices=("show", "export", "forget"))
+    parser.add_argument("person", metavar="UUID", help="of the person, in the grid")
+    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="where export writes; it must not exist")
+    _add_reach(parser)
+    _add_avatar(parser)
+    _add_json(parser, "one thing remembered a line, or one object")
 
 
 def _add_simulate(commands: _Commands[_Parser]) -> None:

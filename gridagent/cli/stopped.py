@@ -25,11 +25,21 @@ from gridagent.cli.archive import (
     doubtful_since,
     open_new,
     query_of,
+    write_new,
 )
+from gridagent.cli.held import held_lines, held_rows
 from gridagent.errors import OperatorError
 from gridagent.fronts.control.archive import doubt_row
-from gridagent.fronts.control.words import ApprovalRow, AuditChecked, AuditRow, DoubtRow, FileWritten, SearchAudit
-from gridagent.ids import AvatarKey
+from gridagent.fronts.control.words import (
+    ApprovalRow,
+    AuditChecked,
+    AuditRow,
+    DoubtRow,
+    FileWritten,
+    HeldRow,
+    SearchAudit,
+)
+from gridagent.ids import AvatarId, AvatarKey
 from gridagent.limits import clip
 from gridagent.policy.approvals import ApprovalState
 from gridagent.policy.ledger import EffectState
@@ -39,6 +49,8 @@ from gridagent.storage.audit_chain import ChainReport, check_segment, export_seg
 from gridagent.storage.backup import PagedBackup
 from gridagent.storage.database import Holder, open_database, refused_when_damaged, storage_errors
 from gridagent.storage.files import SystemFiles
+from gridagent.storage.learning import held_about
+from gridagent.storage.records import HeldAbout
 
 __all__ = ("StoppedDatabase",)
 
@@ -118,6 +130,19 @@ class StoppedDatabase:
         except BaseException:
             copy.discard()
             raise
+
+    def held(self, avatar: AvatarKey | None, person: AvatarId) -> tuple[HeldRow, ...]:
+        """Return the newest of what one avatar, or all, remember of a person."""
+        return tuple(row for key, held in self._held(avatar, person) for row in held_rows(key, held))
+
+    def export_held(self, avatar: AvatarKey | None, person: AvatarId, file: str) -> FileWritten:
+        """Write all of it to a new file."""
+        return write_new(file, (line for key, held in self._held(avatar, person) for line in held_lines(key, held)))
+
+    def _held(self, avatar: AvatarKey | None, person: AvatarId) -> Iterator[tuple[AvatarKey, HeldAbout]]:
+        for key in self._avatars if avatar is None else (avatar,):
+            with self._reading():
+                yield key, held_about(self._database.connection, key, person)
 
     def approvals(self, now: float) -> tuple[ApprovalRow, ...]:
         """Return the approvals that wait for an answer."""

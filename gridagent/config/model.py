@@ -331,6 +331,10 @@ class StorageConfig(_Section, frozen=True, kw_only=True):
     """An ended approval goes when it is older."""
     grants_keep_days: KeepDays = 90
     """A grant that ended longer ago goes."""
+    conversations_keep_days: KeepDays = 400
+    """A conversation in which nothing was said for so long goes, also of an avatar that no longer runs."""
+    facts_keep_days: KeepDays = 3_660
+    """A fact learnt longer ago goes."""
     tend_every_s: Annotated[float, Meta(ge=1.0, le=86_400.0)] = 300.0
     """How often what is too old is looked for."""
 

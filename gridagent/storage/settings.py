@@ -57,6 +57,6 @@ class StorageSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     conversations_keep_days: Days = 400
     """A conversation in which nothing was said for so long goes, also of an avatar that no longer runs."""
     facts_keep_days: Days = 3_660
-    """A fact learnt longer ago than this goes."""
+    """A fact learnt longer ago goes."""
     tend_every_s: Annotated[float, Meta(ge=1.0, le=86_400.0)] = 300.0
     """How often what is too old is looked for."""

@@ -15,6 +15,7 @@ OVER_SOFT: dict[str, str] = {
     "gridagent/cli/wording.py": "one vocabulary: the sentence for each observation",
     "gridagent/events.py": "one catalogue: everything a grid can tell",
     "gridagent/fronts/control/server.py": "one protocol: a connection from its first frame to its last",
+    "gridagent/fronts/control/words.py": "one catalogue: every request and reply of one protocol",
     "gridagent/llm/anthropic.py": "one wire format, read and written",
     "gridagent/policy/budgets.py": "one set of windows: charging, refunding and restoring share it",
     "gridagent/runtime/channels.py": "one primitive: two ends over one core",

@@ -7,7 +7,7 @@ fails, an effect in doubt is still listed; only since when is then not known (Sp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from gridagent.actions import Action, action_name
@@ -16,12 +16,14 @@ from gridagent.fronts.control.words import (
     AuditRow,
     DoubtRow,
     FileWritten,
+    HeldGone,
+    HeldRow,
     SearchAudit,
     StorageRow,
 )
 from gridagent.grid.base import REFERENCE_CHARS
 from gridagent.grid.reconciliation import advice
-from gridagent.ids import AvatarKey, EffectKey
+from gridagent.ids import AvatarId, AvatarKey, EffectKey
 from gridagent.policy.summary import summarise_for_approval
 from gridagent.service.api import SessionHandle
 
@@ -65,6 +67,18 @@ class Archive(Protocol):
 
     async def back_up(self, file: str) -> FileWritten:
         """Copy the database to a new file, at an absolute path."""
+        ...
+
+    async def held(self, avatars: Sequence[AvatarKey], person: AvatarId) -> tuple[HeldRow, ...]:
+        """Return the newest of what some avatars remember of a person, the oldest of each first."""
+        ...
+
+    async def export_held(self, avatars: Sequence[AvatarKey], person: AvatarId, file: str) -> FileWritten:
+        """Write all of it to a new file, at an absolute path."""
+        ...
+
+    async def forget_held(self, avatars: Sequence[AvatarKey], person: AvatarId) -> HeldGone:
+        """Delete all of it."""
         ...
 
 

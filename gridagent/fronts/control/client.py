@@ -31,11 +31,16 @@ from gridagent.fronts.control.words import (
     DoubtRow,
     Ended,
     ExportAudit,
+    ExportHeld,
     FileWritten,
+    ForgetHeld,
+    HeldGone,
+    HeldRow,
     Hello,
     HoldAll,
     ListApprovals,
     ListDoubts,
+    ListHeld,
     Missed,
     Observe,
     Observed,
@@ -52,7 +57,7 @@ from gridagent.fronts.control.words import (
     TailAudit,
     Welcome,
 )
-from gridagent.ids import AvatarKey
+from gridagent.ids import AvatarId, AvatarKey
 from gridagent.limits import MESSAGE_MAX_BYTES
 from gridagent.runtime.ports import Network
 
@@ -152,6 +157,20 @@ class ControlClient:
     async def back_up(self, file: str) -> FileWritten:
         """Have the database copied to a new file; takes as long as it takes."""
         return await self._one(BackUp(id=self._next_number(), file=file), FileWritten)
+
+    async def held(self, person: AvatarId, avatar: AvatarKey | None = None) -> tuple[HeldRow, ...]:
+        """Return the newest of what is remembered of a person."""
+        rows = await self._rows(ListHeld(id=self._next_number(), avatar=avatar, person=person))
+        return tuple(row for row in rows if isinstance(row, HeldRow))
+
+    async def export_held(self, person: AvatarId, file: str, avatar: AvatarKey | None = None) -> FileWritten:
+        """Have all that is remembered of a person written to a new file."""
+        request = ExportHeld(id=self._next_number(), avatar=avatar, person=person, file=file)
+        return await self._one(request, FileWritten)
+
+    async def forget_held(self, person: AvatarId, avatar: AvatarKey | None = None) -> HeldGone:
+        """Have all that is stored of a person deleted."""
+        return await self._one(ForgetHeld(id=self._next_number(), avatar=avatar, person=person), HeldGone)
 
     async def storage(self, *, retry: bool = False) -> StorageRow:
         """Return how storage is; first try to leave safe mode, if that is wished."""

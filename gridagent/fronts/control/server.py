@@ -39,9 +39,12 @@ from gridagent.fronts.control.words import (
     DoubtRow,
     Ended,
     ExportAudit,
+    ExportHeld,
+    ForgetHeld,
     HoldAll,
     ListApprovals,
     ListDoubts,
+    ListHeld,
     Missed,
     Observe,
     Observed,
@@ -64,7 +67,8 @@ from gridagent.service.api import Lagged, Service, SessionHandle, SessionStatus
 
 __all__ = ("ControlServer", "ControlStatistics", "serve_control")
 
-StorageRequest: TypeAlias = SearchAudit | CheckAudit | ExportAudit | BackUp | ShowStorage
+HeldRequest: TypeAlias = ListHeld | ExportHeld | ForgetHeld
+StorageRequest: TypeAlias = SearchAudit | CheckAudit | ExportAudit | BackUp | ShowStorage | HeldRequest
 LogError: TypeAlias = Callable[[str, BaseException], None]
 
 _CHUNK_BYTES: Final = 16 * 1024
@@ -313,14 +317,17 @@ class ControlServer:
         """Answer what only storage can; whatever it cannot do is a refusal, and the connection goes on."""
         if self._archive is None:
             return [Refused(id=request.id, code="no_storage", message=_NO_STORAGE)]
-        if isinstance(request, ExportAudit | BackUp) and not PurePath(request.file).is_absolute():
+        if isinstance(request, ExportAudit | ExportHeld | BackUp) and not PurePath(request.file).is_absolute():
             return [Refused(id=request.id, code="relative_path", message="name the file by its absolute path")]
+        keys: tuple[AvatarKey, ...] = ()
+        if isinstance(request, HeldRequest):
+            keys = self._service.avatars if request.avatar is None else (self._service.avatar(request.avatar).key,)
         try:
-            rows = await _ask(self._archive, request)
+            rows = await _ask(self._archive, request, keys)
         except GridAgentError as error:
             return [Refused(id=request.id, code=clip(error.code, 64), message=clip(str(error), 256))]
         stamped: list[Reply] = [msgspec.structs.replace(row, id=request.id) for row in rows]
-        return _rows(request.id, stamped) if isinstance(request, SearchAudit) else stamped
+        return _rows(request.id, stamped) if isinstance(request, SearchAudit | ListHeld) else stamped
 
     async def _control(self, handle: SessionHandle, control: Control) -> ControlReply:
         with trio.move_on_after(self.limits.control_timeout_s):
@@ -393,7 +400,9 @@ class ControlServer:
             await connection.send([Ended(id=number, avatar=handle.key)])
 
 
-async def _ask(archive: Archive, request: StorageRequest) -> Sequence[Reply]:
+async def _ask(  # noqa: PLR0911 - one branch a request
+    archive: Archive, request: StorageRequest, avatars: Sequence[AvatarKey]
+) -> Sequence[Reply]:
     match request:
         case SearchAudit():
             return await archive.search(request)
@@ -403,6 +412,12 @@ async def _ask(archive: Archive, request: StorageRequest) -> Sequence[Reply]:
             return [await archive.export(request.file)]
         case BackUp():
             return [await archive.back_up(request.file)]
+        case ListHeld():
+            return await archive.held(avatars, request.person)
+        case ExportHeld():
+            return [await archive.export_held(avatars, request.person, request.file)]
+        case ForgetHeld():
+            return [await archive.forget_held(avatars, request.person)]
         case ShowStorage():
             return [await archive.retry() if request.retry else archive.state()]
 

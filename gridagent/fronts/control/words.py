@@ -14,8 +14,8 @@ import msgspec
 from msgspec import Meta
 
 from gridagent.controls import Control, ControlReply
-from gridagent.ids import ApprovalId, AvatarKey, EffectKey
-from gridagent.limits import AUDIT_RECORDS_IN_MEMORY_MAX, Bounded, Label, ShortText
+from gridagent.ids import ApprovalId, AvatarId, AvatarKey, EffectKey
+from gridagent.limits import AUDIT_RECORDS_IN_MEMORY_MAX, Bounded, Label, Name, ShortText
 from gridagent.observations import Observation
 from gridagent.policy.audit import AuditKind
 from gridagent.service.api import SessionStatus
@@ -34,11 +34,16 @@ __all__ = (
     "DoubtRow",
     "Ended",
     "ExportAudit",
+    "ExportHeld",
     "FileWritten",
+    "ForgetHeld",
+    "HeldGone",
+    "HeldRow",
     "Hello",
     "HoldAll",
     "ListApprovals",
     "ListDoubts",
+    "ListHeld",
     "Missed",
     "Observe",
     "Observed",
@@ -60,6 +65,9 @@ PROTOCOL_VERSION: Final = 1
 TOKEN_MAX_CHARACTERS: Final = 128
 AUDIT_PAGE_MAX: Final = 500
 """Records of one search; a client asks for the next page behind the last one."""
+
+HELD_SHOWN_MAX: Final = 500
+"""Lines about one person that are shown; an export has all of them."""
 
 FilePath: TypeAlias = Annotated[str, Meta(min_length=1, max_length=4_096)]
 """Absolute."""
@@ -160,6 +168,31 @@ class ListDoubts(_Request, frozen=True, kw_only=True, tag="in_doubt"):
     """None means all."""
 
 
+class ListHeld(_Request, frozen=True, kw_only=True, tag="held"):
+    """What is remembered of a person, the newest 500: a `HeldRow` each, then `Done` (Spec: MEM-5)."""
+
+    avatar: AvatarKey | None = None
+    """None means all."""
+    person: AvatarId
+
+
+class ExportHeld(_Request, frozen=True, kw_only=True, tag="held_export"):
+    """Write all that is remembered of a person to a new file; `FileWritten` (Spec: MEM-5)."""
+
+    avatar: AvatarKey | None = None
+    """None means all."""
+    person: AvatarId
+    file: FilePath
+
+
+class ForgetHeld(_Request, frozen=True, kw_only=True, tag="held_forget"):
+    """Delete all that is stored of a person; `HeldGone`. Behind the control ``forget``, which clears memory first."""
+
+    avatar: AvatarKey | None = None
+    """None means all."""
+    person: AvatarId
+
+
 class ShowStorage(_Request, frozen=True, kw_only=True, tag="storage"):
     """How storage is; `StorageRow`."""
 
@@ -179,6 +212,9 @@ Request: TypeAlias = (
     | ExportAudit
     | BackUp
     | ListDoubts
+    | ListHeld
+    | ExportHeld
+    | ForgetHeld
     | ShowStorage
 )
 """Any request after `Hello`."""
@@ -285,6 +321,31 @@ class DoubtRow(_Reply, frozen=True, kw_only=True, tag="doubt"):
     """Where a person can see for themselves."""
 
 
+class HeldRow(_Reply, frozen=True, kw_only=True, tag="held"):
+    """One thing that is remembered of a person."""
+
+    avatar: AvatarKey
+    kind: Label
+    """heard, said, used, summary, evidence (about them, with somebody else) or fact."""
+    conversation: ShortText
+    """The key of the conversation, or ``public`` of a fact that everybody may be told."""
+    at: float
+    """Wall clock, in seconds."""
+    source: Label
+    """Label of where it came from."""
+    who: Name = ""
+    text: Annotated[str, Meta(max_length=1_024)]
+    """Longer text is cut here; an export has it whole."""
+    tainted: bool
+
+
+class HeldGone(_Reply, frozen=True, kw_only=True, tag="held_gone"):
+    """All that was stored of a person is deleted, and overwritten in the file."""
+
+    count: int
+    """Entries and facts that were there."""
+
+
 class StorageRow(_Reply, frozen=True, kw_only=True, tag="storage"):
     """How storage is."""
 
@@ -352,6 +413,8 @@ Reply: TypeAlias = (
     | AuditChecked
     | FileWritten
     | DoubtRow
+    | HeldRow
+    | HeldGone
     | StorageRow
     | Observed
     | Missed

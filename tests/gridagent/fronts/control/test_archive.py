@@ -16,12 +16,15 @@ from gridagent.fronts.control.words import (
     AuditChecked,
     Done,
     FileWritten,
+    HeldGone,
+    HeldRow,
     SearchAudit,
     StorageRow,
 )
 from gridagent.runtime.deterministic import simulated_ports
 
 TOKEN = "canary-70ken-archive"
+PERSON = "0a0a0a0a-0000-4000-8000-000000000001"
 
 
 class Shelf:
@@ -58,6 +61,18 @@ class Shelf:
     async def back_up(self, file):
         return self._say(f"back up {file}", FileWritten(file=file, bytes=4, effects=5, audit_rows=6))
 
+    async def held(self, avatars, person):
+        row = HeldRow(
+            avatar=avatars[0], kind="fact", conversation="public", at=1.0, source="owner", text="x", tainted=False
+        )
+        return self._say(f"held {person}", (row,))
+
+    async def export_held(self, avatars, person, file):
+        return self._say(f"export {person} {file}", FileWritten(file=file, bytes=3))
+
+    async def forget_held(self, avatars, person):
+        return self._say(f"forget {person} {len(avatars)}", HeldGone(count=4))
+
 
 @asynccontextmanager
 async def connected(shelf):
@@ -87,6 +102,20 @@ async def test_each_question_reaches_storage_and_comes_back(autojump_clock):
     *told, wanted = shelf.asked
     assert told == ["state", "retry", "verify", "export /x", "back up /y"]
     assert (wanted.kind, wanted.most) == ("hold", 7)
+
+
+async def test_what_is_remembered_of_a_person_is_listed_exported_and_forgotten(autojump_clock):
+    """Of all avatars or one; another avatar is refused, and so is a relative path. Spec: MEM-5, OPS-6."""
+    shelf = Shelf()
+    async with connected(shelf) as client:
+        assert [row.text for row in await client.held(PERSON)] == ["x"]
+        assert (await client.export_held(PERSON, "/x")).bytes == 3
+        assert (await client.forget_held(PERSON)).count == 4
+        with pytest.raises(EndpointRefused, match="absolute path"):
+            await client.export_held(PERSON, "x.jsonl")
+        with pytest.raises(EndpointRefused, match="no avatar"):
+            await client.forget_held(PERSON, "wren")
+    assert shelf.asked == [f"held {PERSON}", f"export {PERSON} /x", f"forget {PERSON} 1"]
 
 
 @pytest.mark.parametrize(
