@@ -10,6 +10,7 @@ POL-4, LIV-11, Fault: 25).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from typing import Final
@@ -109,15 +110,16 @@ class Access:
         Args:
             withdrawn: names of those that failed too often in this turn.
         """
-        return tuple(
-            each.tool
-            for name, each in self._visible.items()
-            if name not in withdrawn and self._registry.is_as_agreed(each.tool)
-        )
+        return tuple(each.tool for each in self._callable(withdrawn))
 
     def shown(self, withdrawn: AbstractSet[str] = frozenset()) -> tuple[ToolDescriptor, ...]:
         """Return `tools` as a model is shown them."""
-        return tuple(tool.shown() for tool in self.tools(withdrawn))
+        return tuple(each.shown for each in self._callable(withdrawn))
+
+    def _callable(self, withdrawn: AbstractSet[str]) -> Iterator[Registered]:
+        for name, each in self._visible.items():
+            if name not in withdrawn and self._registry.is_as_agreed(each.tool):
+                yield each
 
     def find(self, name: str) -> Registered | ResultCode:
         """Return the tool with exactly this name, or why it cannot be called."""

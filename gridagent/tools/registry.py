@@ -20,7 +20,7 @@ from msgspec import Meta
 
 from gridagent.actions import Capability, EffectClass
 from gridagent.errors import InternalError
-from gridagent.language import DESCRIPTION_MAX_BYTES, SCHEMA_MAX_BYTES
+from gridagent.language import DESCRIPTION_MAX_BYTES, SCHEMA_MAX_BYTES, ToolDescriptor
 from gridagent.limits import TOOLS_MAX, Bounded, clip_bytes
 from gridagent.policy.pins import DescriptorPins, PinVerdict
 from gridagent.tools.catalogue import CATALOGUE
@@ -73,6 +73,12 @@ class Registered:
     tool: Tool
     validator: Validator
     bind: Callable[[bytes], Work]
+    shown: ToolDescriptor = attrs.field(init=False)
+    """As a model is shown it; made once, since every request holds it."""
+
+    def __attrs_post_init__(self) -> None:
+        """Make what is shown."""
+        object.__setattr__(self, "shown", self.tool.shown())
 
 
 @attrs.frozen

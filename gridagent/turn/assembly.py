@@ -33,7 +33,7 @@ from gridagent.language import (
     pairing_problem,
 )
 from gridagent.turn.brief import Brief, TurnLimits
-from gridagent.turn.labels import heard_text, labelled, shown_name, sound
+from gridagent.turn.labels import heard_text, label, labelled, shown_name, sound
 from gridagent.turn.prompts import system_text
 
 __all__ = ("Assembly", "Round", "result_turn", "size_of_tools", "size_of_turn")
@@ -120,12 +120,25 @@ class Assembly:
     Bounds: those of the brief; nothing grows but the rounds that `add` is given.
     """
 
-    __slots__ = ("_brief", "_head", "_history", "_limits", "_now", "_rounds", "_system", "_taken", "_tokens_max")
+    __slots__ = (
+        "_brief",
+        "_history",
+        "_labels",
+        "_limits",
+        "_now",
+        "_rounds",
+        "_sized",
+        "_system",
+        "_taken",
+        "_tokens_max",
+    )
 
     def __init__(self, brief: Brief, limits: TurnLimits) -> None:
         self._brief = brief
         self._limits = limits
         self._tokens_max = limits.request_max_tokens
+        self._labels: dict[tuple[str, str | None, TextSource], str] = {}  # at most one an entry of the brief
+        self._sized: tuple[Sequence[ToolDescriptor], tuple[int, int]] = ((), (0, 0))  # of the last tools
         self._taken: set[str] = set()  # ids of calls; one a call of the history and of the turn
         name = shown_name(brief.persona.name or brief.self_name)
         self._system = system_text(brief.persona, name, brief.mode)
@@ -137,7 +150,7 @@ class Assembly:
                 for each in brief.recalled
             )
             self._history.append(_round(told))
-        self._now = _round([self._moment(), *map(_heard, brief.now_said)])
+        self._now = _round([self._moment(), *map(self._heard, brief.now_said)])
         self._rounds: list[Round] = []
 
     def add(self, turns: Iterable[ModelTurn]) -> None:
@@ -183,7 +196,9 @@ class Assembly:
         """
         system = _round([SystemTurn(text=f"{self._system}\n\n{note}" if note else self._system)])
         fixed = (system, self._now, *self._rounds[-1:])
-        shown_bytes, shown_tokens = size_of_tools(tools)
+        if self._sized[0] != tools:
+            self._sized = (tools, size_of_tools(tools))
+        shown_bytes, shown_tokens = self._sized[1]
         room = _Room(
             turns=self._limits.turns_max,
             wire_bytes=self._limits.request_max_bytes - shown_bytes - ENVELOPE_BYTES,
@@ -214,10 +229,11 @@ class Assembly:
 
     def _shown(self, exchange: Sequence[Entry]) -> Iterator[ModelTurn]:
         # What was looked up is kept behind what was then said, and came before it.
-        for entry in sorted(exchange, key=lambda each: isinstance(each, Said)):
+        in_order = sorted(exchange, key=_is_said) if isinstance(exchange[-1], Used) else exchange
+        for entry in in_order:
             match entry:
                 case Heard():
-                    yield _heard(entry)
+                    yield self._heard(entry)
                 case Said(restored=True):
                     own = self._brief.persona.name or self._brief.self_name
                     yield UserTurn(text=labelled(own, None, TextSource.MEMORY, entry.text))
@@ -231,6 +247,13 @@ class Assembly:
                     yield from self._used(entry)
                 case _:
                     yield UserTurn(text=labelled(_MEMORY_NAME, None, TextSource.MEMORY, entry.text))
+
+    def _heard(self, entry: Heard) -> UserTurn:
+        who = (entry.who, entry.avatar_id, entry.source)
+        shown = self._labels.get(who)
+        if shown is None:
+            shown = self._labels[who] = label(*who)
+        return UserTurn(text=f"{shown}: {heard_text(entry.text)}")
 
     def _used(self, entry: Used) -> Iterator[ModelTurn]:
         """Show what a turn of earlier looked up as calls and results, and how long ago that was."""
@@ -258,10 +281,6 @@ def _decoded(data: bytes) -> str:
 
 def _old_id(finding: Finding) -> str:
     return f"was{zlib.crc32(finding.tool.encode() + finding.arguments):08x}"
-
-
-def _heard(entry: Heard) -> UserTurn:
-    return UserTurn(text=labelled(entry.who, entry.avatar_id, entry.source, entry.text))
 
 
 def _clock(wall: float) -> str:
@@ -309,18 +328,33 @@ def exchanges(brief: Brief) -> Iterator[tuple[Entry, ...]]:
     persona spoke or looked (Spec: MND-4).
     """
     named = {each.utterance_id for each in brief.now_said if each.utterance_id}
+    now = brief.now_said
+    last = max(
+        (at for at, each in enumerate(brief.history) if isinstance(each, Heard) and _is_one_of(each, now, named)),
+        default=-1,
+    )
     exchange: list[Entry] = []
-    for entry in brief.history:
-        if isinstance(entry, Heard) and (entry.utterance_id in named or entry in brief.now_said):
+    ours, answered = True, False
+    for at, entry in enumerate(brief.history):
+        is_heard = isinstance(entry, Heard)
+        # What was heard behind it has not had its turn yet.
+        if isinstance(entry, Heard) and last >= 0 and (at > last or _is_one_of(entry, now, named)):
             continue
-        if isinstance(entry, Heard | Summary) and exchange and not isinstance(exchange[-1], Heard):
-            yield from _of_now(exchange, brief)
-            exchange = []
+        if (is_heard or isinstance(entry, Summary)) and answered:
+            if ours:
+                yield tuple(exchange)
+            exchange, ours, answered = [], True, False
         exchange.append(entry)
-    yield from _of_now(exchange, brief)
-
-
-def _of_now(exchange: list[Entry], brief: Brief) -> Iterator[tuple[Entry, ...]]:
-    spoken = (each.persona for each in exchange if isinstance(each, Said | Used))
-    if exchange and all(each == brief.persona.digest for each in spoken):
+        answered = answered or not is_heard
+        if isinstance(entry, Said | Used) and entry.persona != brief.persona.digest:
+            ours = False
+    if exchange and ours:
         yield tuple(exchange)
+
+
+def _is_one_of(entry: Heard, now: tuple[Heard, ...], named: set[str]) -> bool:
+    return entry.utterance_id in named or any(entry.at == each.at and entry == each for each in now)
+
+
+def _is_said(entry: Entry) -> bool:
+    return isinstance(entry, Said)

@@ -15,7 +15,7 @@ from typing import Final
 import attrs
 
 from gridagent.turn.clauses import Sentence, amount_of, is_amount, sentences_of, words_in
-from gridagent.turn.deeds import DONE, ELSEWHERE, HANDED, NOUNS, STATES, VERBS, Deed, Form
+from gridagent.turn.deeds import DONE, ELSEWHERE, HANDED, NOUNS, STATE_WORDS, STATES, VERBS, Deed, Form
 
 __all__ = ("Claim", "asked_for", "claims_in")
 
@@ -137,15 +137,16 @@ class Claim:
     """It says that it was just now: what was done in earlier turns is not meant."""
 
 
-def claims_in(text: str, *, own: frozenset[str] = frozenset(), asked: str = "") -> tuple[Claim, ...]:
+def claims_in(
+    sentences: Sequence[Sentence], *, own: frozenset[str] = frozenset(), asked: str = ""
+) -> tuple[Claim, ...]:
     """Return what a reply claims.
 
     Args:
-        text: the reply.
+        sentences: the reply's.
         own: words of the avatar's names; as a subject they mean the avatar.
         asked: what it answers; decides what ``Done`` and ``Yes`` mean.
     """
-    sentences = sentences_of(text)
     found = [claim for sentence in sentences for claim in _claims(sentence, own)]
     if asked and sentences:
         found += _short_answers(sentences, asked)
@@ -337,6 +338,8 @@ def _claim(sentence: Sentence, deeds: frozenset[Deed], after: tuple[str, ...], n
 
 def _states(sentence: Sentence) -> Iterator[Claim]:
     """Yield claims that say how things are now, without saying who did it."""
+    if STATE_WORDS.isdisjoint(sentence.words) and not any(map(is_amount, sentence.words)):
+        return
     text = sentence.text
     for pattern, deed in STATES:
         found = pattern.search(text)

@@ -64,8 +64,7 @@ class Sentence:
 
 def sentences_of(text: str) -> list[Sentence]:
     """Take a reply apart."""
-    folded = "".join(each for each in unicodedata.normalize("NFKC", text) if unicodedata.category(each) != "Cf")
-    plain = folded.translate(_QUOTES).strip()
+    plain = (text if text.isascii() else _folded(text)).strip()
     if len(plain) > 1 and plain[0] == plain[-1] == '"' and '"' not in plain[1:-1]:
         plain = plain[1:-1]  # the whole reply in quotes is what is said, quoted by nobody
     narrated: list[str] = []
@@ -76,9 +75,14 @@ def sentences_of(text: str) -> list[Sentence]:
     return [each for each in found if each.words]
 
 
+def _folded(text: str) -> str:
+    folded = (each for each in unicodedata.normalize("NFKC", text) if unicodedata.category(each) != "Cf")
+    return "".join(folded).translate(_QUOTES)
+
+
 def words_in(text: str) -> tuple[str, ...]:
     """Return the words of a text as those of a sentence."""
-    return _sentence(unicodedata.normalize("NFKC", text).translate(_QUOTES), narrated=False).words
+    return _sentence(text if text.isascii() else _folded(text), narrated=False).words
 
 
 def is_amount(word: str) -> bool:

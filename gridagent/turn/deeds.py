@@ -26,6 +26,7 @@ __all__ = (
     "KEPT",
     "NOUNS",
     "STATES",
+    "STATE_WORDS",
     "VERBS",
     "Deed",
     "Form",
@@ -257,6 +258,16 @@ STATES: Final[tuple[tuple[re.Pattern[str], Deed], ...]] = (
     (re.compile(r" ik heb (?:[^ ]+ ){0,4}(?:betaald|overgemaakt) "), Deed.PAY),
 )  # fmt: skip
 """Ways of claiming a deed without saying who did it, over a sentence's words in one text."""
+
+STATE_WORDS: Final = frozenset(
+    {
+        *("payment", "transfer", "transaction", "tip", "refund", "money", "funds", "linden", "lindens", "gift", "item"),
+        *("landmark", "notecard", "freebie", "message", "im", "invite", "invitation", "teleport", "friend", "paid"),
+        *("refunded", "reimbursed", "tipped", "know", "way", "right", "coming", "seat", "sitting", "seated", "sat"),
+        *("habe", "hab", "ai", "he", "hemos", "te", "ho", "paguei", "transferi", "heb"),
+    }
+)
+"""Words of which one is in whatever `STATES` finds, if no amount is."""
 
 DONE: Final = re.compile(
     r"^ (?:(?:ok|okay|yes|sure|alright|great|there) ,? ?)*(?:all )?(?:done|finished|completed|all set|there you go"

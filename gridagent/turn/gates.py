@@ -25,6 +25,7 @@ from gridagent.tools.evidence import Evidence
 from gridagent.turn.backing import is_backed
 from gridagent.turn.brief import Brief
 from gridagent.turn.claims import claims_in
+from gridagent.turn.clauses import Sentence, sentences_of
 from gridagent.turn.deeds import Deed
 from gridagent.turn.prompts import Correction, repeats_ours
 from gridagent.turn.questions import LOOKS, Topic, asserts, near_claimed, topics_in
@@ -45,14 +46,20 @@ class Draft:
     """A reply as it is judged."""
 
     text: str
+    sentences: tuple[Sentence, ...]
+    asked: str
+    """What it answers, as one text; a remark of our own asks for nothing."""
+    topics: frozenset[Topic]
+    """What that asks about."""
     brief: Brief
     evidence: tuple[Evidence, ...]
     """What this turn's calls brought."""
 
-    @property
-    def asked(self) -> str:
-        """What it answers, as one text; a remark of our own asks for nothing."""
-        return "\n".join(each.text for each in self.brief.now_said if each.source is not TextSource.SYSTEM)
+    @classmethod
+    def of(cls, text: str, brief: Brief, evidence: tuple[Evidence, ...]) -> Draft:
+        """Read a reply."""
+        asked = "\n".join(each.text for each in brief.now_said if each.source is not TextSource.SYSTEM)
+        return cls(text, tuple(sentences_of(text)), asked, topics_in(asked), brief, evidence)
 
 
 def refused_by(draft: Draft) -> Correction | None:
@@ -65,8 +72,8 @@ def refused_by(draft: Draft) -> Correction | None:
 
 def _is_stale(draft: Draft) -> bool:
     """Tell whether it answers a question about now that nobody looked into in this turn."""
-    topics = {each for each in topics_in(draft.asked) if not _is_looked_up(each, draft)}
-    return bool(topics) and asserts(draft.text, _speakers(draft.brief))
+    topics = {each for each in draft.topics if not _is_looked_up(each, draft)}
+    return bool(topics) and asserts(draft.sentences, _speakers(draft.brief))
 
 
 def _is_looked_up(topic: Topic, draft: Draft) -> bool:
@@ -99,8 +106,8 @@ _PLAIN_WORDS: Final = frozenset(
 
 def _is_invented(draft: Draft) -> bool:
     """Tell whether it names somebody or something near that no look of this turn shows."""
-    asked = not topics_in(draft.asked).isdisjoint({Topic.WHO, Topic.WHAT})
-    claimed = {name for names in near_claimed(draft.text, asked=asked) for name in names}
+    asked = not draft.topics.isdisjoint({Topic.WHO, Topic.WHAT})
+    claimed = {name for names in near_claimed(draft.sentences, asked=asked) for name in names}
     if not claimed:
         return False
     brief = draft.brief
@@ -121,7 +128,7 @@ def _is_invented(draft: Draft) -> bool:
 def _is_unverified(draft: Draft) -> bool:
     """Tell whether it claims a deed that nothing stands behind."""
     brief = draft.brief
-    claims = claims_in(draft.text, own=_own(brief), asked=draft.asked)
+    claims = claims_in(draft.sentences, own=_own(brief), asked=draft.asked)
     if not claims:
         return False
     speaker = brief.now_said[-1].avatar_id or ""
@@ -145,7 +152,7 @@ def _said(brief: Brief) -> Iterator[Deed]:
     """Yield what we claimed earlier: it passed this gate then."""
     for entry in brief.history[-_EARLIER_MAX:]:
         if isinstance(entry, Said) and not entry.restored and entry.persona == brief.persona.digest:
-            for claim in claims_in(entry.text, own=_own(brief)):
+            for claim in claims_in(sentences_of(entry.text), own=_own(brief)):
                 yield from claim.deeds
 
 

@@ -29,6 +29,7 @@ _SPACES: Final = re.compile(r"\s+")
 _TAG: Final = re.compile(r"<(?=[/|!?A-Za-z_])|(?<=[|/?A-Za-z_\"'])>")
 _M: Final = r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
 _MARKS: Final = re.compile(f"({_M}{{{_MARKS_MAX}}}){_M}+")
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*+")
 _IN_NAMES: Final = frozenset(" .'-_")
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn"})
 _BREAKS: Final = frozenset("\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029")
@@ -97,7 +98,9 @@ def heard_text(text: str) -> str:
 
 def shown_name(name: str) -> str:
     """Return a name as it may stand in a label: letters, digits and little else; never empty."""
-    kept = name if name.isascii() and name.isalnum() else name.translate(_KEPT_IN_NAMES)
+    if len(name) <= NAME_MAX_CHARS and _PLAIN_NAME.fullmatch(name):
+        return name
+    kept = name.translate(_KEPT_IN_NAMES)
     return _MARKS.sub(r"\1", _SPACES.sub(" ", kept))[:NAME_MAX_CHARS].strip() or _NOBODY
 
 

@@ -331,7 +331,7 @@ class Turn:
             cut = reply.finish is FinishReason.LENGTH
             cleaned = sanitised(text, names, max_bytes=most, cut=cut)
             # Taking something out of a text can turn round what it says, so what is left is judged again.
-            correction = self._refused_by(cleaned.text) if cleaned.text else None
+            correction = self._refused_by(cleaned.text) if cleaned.text not in {"", text} else None
             if not cleaned.text and Correction.COMMAND_IN_PROSE not in self._corrections and self._may_correct():
                 correction = Correction.COMMAND_IN_PROSE  # it told in brackets what only a call does
             if correction is None:
@@ -341,7 +341,7 @@ class Turn:
         self._correct(correction)
 
     def _refused_by(self, text: str) -> Correction | None:
-        return refused_by(Draft(text=text, brief=self._brief, evidence=evidence_now(self._settled)))
+        return refused_by(Draft.of(text, self._brief, evidence_now(self._settled)))
 
     def _may_correct(self) -> bool:
         used, limits = len(self._corrections), self._limits

@@ -11,12 +11,12 @@ Invariant: a question about another time, or about the avatar's opinions, asks f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Final
 
 from gridagent.presence.address import words_of
-from gridagent.turn.clauses import Sentence, sentences_of
+from gridagent.turn.clauses import Sentence
 
 __all__ = ("LOOKS", "Topic", "asserts", "near_claimed", "topics_in")
 
@@ -147,14 +147,14 @@ def topics_in(text: str) -> frozenset[Topic]:
     return frozenset(found)
 
 
-def asserts(text: str, names: frozenset[str]) -> bool:
+def asserts(sentences: Iterable[Sentence], names: frozenset[str]) -> bool:
     """Tell whether a reply tells anything: not so if all of it is greetings, questions, or that it cannot tell.
 
     Args:
-        text: the reply.
+        sentences: the reply's.
         names: words of names, which tell nothing in a greeting.
     """
-    for sentence in sentences_of(text):
+    for sentence in sentences:
         words = [word for word in sentence.words if word not in {",", ":"} and word not in names]
         told = not sentence.question and not sentence.narrated and not _GREETINGS.issuperset(words)
         if told and not _NO_ANSWER.search(sentence.text):
@@ -205,14 +205,14 @@ _NO_NAMES: Final = frozenset(
 )
 
 
-def near_claimed(text: str, *, asked: bool) -> Iterator[tuple[str, ...]]:
+def near_claimed(sentences: Sequence[Sentence], *, asked: bool) -> Iterator[tuple[str, ...]]:
     """Yield, for each sentence that says who is near or seen, the words in it that are names.
 
     Args:
-        text: the reply.
+        sentences: the reply's.
         asked: somebody asked for it, so that the first word of a sentence is a name too, if it can be one.
     """
-    for sentence in sentences_of(text)[:_SEEN_MAX]:
+    for sentence in sentences[:_SEEN_MAX]:
         said = sentence.text
         if sentence.question or sentence.narrated or not _DENIED.isdisjoint(sentence.words):
             continue

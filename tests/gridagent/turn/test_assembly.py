@@ -168,6 +168,16 @@ def test_what_the_turn_is_about_is_shown_once_and_last() -> None:
     assert sum("now" in text or "joined" in text for text in texts[1:]) == 2
 
 
+def test_what_waits_for_its_own_turn_is_not_shown() -> None:
+    """Messages that came behind the one that is answered have turns of their own. Spec: MND-15."""
+    first, second, third = (heard(f"m{n}", at=n) for n in range(3))
+    texts = [turn.text for turn in turns_of(brief([first, second, said("Yes"), third], first))]
+    assert not [text for text in texts[1:] if "m1" in text or "m2" in text]
+    texts = [turn.text for turn in turns_of(brief([first, second, said("Yes"), third], second))]
+    assert [texts[1][-2:], texts[2], texts[-1][-2:]] == ["m0", "Yes", "m1"]
+    assert not [text for text in texts[1:] if "m2" in text]
+
+
 def test_nothing_heard_is_ever_system_text() -> None:
     """Names, texts, places and memories of others stay out of the system prompt. Spec: MND-4. Fault: 15, 19."""
     canary = "CANARY"

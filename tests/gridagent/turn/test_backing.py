@@ -7,6 +7,7 @@ import pytest
 from gridagent.tools.evidence import Evidence
 from gridagent.turn.backing import is_backed
 from gridagent.turn.claims import Claim, claims_in
+from gridagent.turn.clauses import sentences_of
 from gridagent.turn.deeds import Deed
 
 ALICE = "1a2b3c4d-0000-4000-8000-00000000000a"
@@ -16,7 +17,7 @@ PEOPLE = {"alice": ALICE, "bob": BOB}
 
 def claim(text: str) -> Claim:
     """Return the one claim of a text."""
-    (found,) = claims_in(text)
+    (found,) = claims_in(sentences_of(text))
     return found
 
 

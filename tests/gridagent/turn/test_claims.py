@@ -12,10 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridagent.turn.claims import asked_for, claims_in
+from gridagent.turn.claims import Claim, asked_for
+from gridagent.turn.claims import claims_in as claims_of
+from gridagent.turn.clauses import sentences_of
 from gridagent.turn.deeds import Deed
 
 OWN = frozenset({"ruth"})
+
+
+def claims_in(text: str, *, own: frozenset[str] = frozenset(), asked: str = "") -> tuple[Claim, ...]:
+    """Return what a text claims."""
+    return claims_of(sentences_of(text), own=own, asked=asked)
+
 
 PAYMENTS = """I paid you 500.
 I've paid you L$500.

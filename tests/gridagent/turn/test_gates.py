@@ -79,7 +79,7 @@ def draft(text: str, *evidence: Evidence, asked: str = "hello", **changes: objec
         "wall": 62.0,
         **changes,
     }
-    return Draft(text=text, brief=Brief(**given), evidence=evidence)  # type: ignore[arg-type]
+    return Draft.of(text, Brief(**given), evidence)  # type: ignore[arg-type]
 
 
 def proof(tool: str, data: str = "", arguments: str = "{}", subjects: tuple[str, ...] = ()) -> Evidence:

@@ -272,7 +272,7 @@ class Watch:
             assert not result.fallback
             assert len(spoken.encode()) <= self.limits.spoken_max_bytes
             evidence = tuple(each for each in result.evidence)
-            plain = Draft(text=spoken, brief=self.brief, evidence=evidence)
+            plain = Draft.of(spoken, self.brief, evidence)
             assert refused_by(plain) in {None, Correction.UNVERIFIED_ACTION, Correction.STALE, Correction.INVENTED}
         else:
             assert spoken in LINES | {""}

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridagent.tools.catalogue import CATALOGUE
+from gridagent.turn.clauses import sentences_of
 from gridagent.turn.questions import LOOKS, Topic, asserts, near_claimed, topics_in
 
 ASKED = {
@@ -80,7 +81,7 @@ def test_every_topic_has_its_questions_and_its_tools() -> None:
 )  # fmt: skip
 def test_what_tells_nothing_is_no_answer(text: str) -> None:
     """Greetings, questions back, and owning up are never stale. Spec: MND-9."""
-    assert not asserts(text, frozenset({"alice"}))
+    assert not asserts(sentences_of(text), frozenset({"alice"}))
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_what_tells_nothing_is_no_answer(text: str) -> None:
 )
 def test_an_answer_tells_something(text: str) -> None:
     """However short, an answer tells something. Spec: MND-9."""
-    assert asserts(text, frozenset({"alice"}))
+    assert asserts(sentences_of(text), frozenset({"alice"}))
 
 
 @pytest.mark.parametrize(
@@ -123,17 +124,17 @@ def test_an_answer_tells_something(text: str) -> None:
 )
 def test_who_is_said_to_be_near(text: str, names: set[str]) -> None:
     """Names in talk of who is near are found, and nothing else with a capital. Spec: MND-9."""
-    assert {name for found in near_claimed(text, asked=True) for name in found} == names
+    assert {name for found in near_claimed(sentences_of(text), asked=True) for name in found} == names
 
 
 def test_unasked_a_first_word_is_no_name() -> None:
     """``Dinner is here!`` is no visitor, unless somebody asked who is here."""
-    assert [*near_claimed("Dinner is here!", asked=False)] == [()]
-    assert [*near_claimed("Look, Dan Stone is here!", asked=False)] == [("dan", "stone")]
+    assert [*near_claimed(sentences_of("Dinner is here!"), asked=False)] == [()]
+    assert [*near_claimed(sentences_of("Look, Dan Stone is here!"), asked=False)] == [("dan", "stone")]
 
 
 @given(st.text(max_size=300))
 def test_any_text_can_be_asked(text: str) -> None:
     """Whatever is written, topics and names come out of it."""
     assert topics_in(text) <= set(Topic)
-    assert all(name for names in near_claimed(text, asked=True) for name in names)
+    assert all(name for names in near_claimed(sentences_of(text), asked=True) for name in names)
