@@ -120,9 +120,11 @@ class PresenceChain:
             room.replied_to, room.replied_at = peer_id, now
 
     def notice(self, event: GridEvent) -> None:
-        """Take note of where the avatar is, and whether bots may be there."""
+        """Take note of who the avatar is, where it is, and whether bots may be there."""
         match event:
             case BackendReady():
+                # Its sisters, who share the list, know it from now on; it never hears itself as one of them.
+                self._room.protected.add_own(event.avatar_id)
                 self._room.grid_allows_bots = event.profile.bots_allowed
                 self._room.parcel_allows_bots = True
             case RegionEntered():

@@ -17,7 +17,7 @@ from gridagent.errors import LimitExceeded
 from gridagent.ids import AvatarId
 from gridagent.limits import AVATARS_PER_SERVICE_MAX
 
-__all__ = ("BOTS", "EXEMPT", "OVERSEERS", "Exemption", "Protected", "Standing")
+__all__ = ("BOTS", "EXEMPT", "OVERSEERS", "Exemption", "OwnAvatars", "Protected", "Standing")
 
 
 class Standing(StrEnum):
@@ -73,23 +73,50 @@ BOTS: Final = frozenset({Standing.OWN_AVATAR, Standing.DECLARED_BOT})
 """Who gets a bot's number of turns."""
 
 
+class OwnAvatars:
+    """The avatars of one service, by UUID; one for all of them, since each gets to know its own at login.
+
+    Bounds: as many as a service may have.
+    """
+
+    __slots__ = ("_ids",)
+
+    def __init__(self, ids: Iterable[AvatarId] = ()) -> None:
+        self._ids: dict[str, None] = {}  # at most AVATARS_PER_SERVICE_MAX
+        for avatar_id in ids:
+            self.add(avatar_id)
+
+    def __contains__(self, avatar_id: object) -> bool:
+        return avatar_id in self._ids
+
+    def add(self, avatar_id: AvatarId) -> None:
+        """Learn that an avatar is one of this service's.
+
+        Raises:
+            LimitExceeded: there are more than a service may have.
+        """
+        if avatar_id not in self._ids and len(self._ids) >= AVATARS_PER_SERVICE_MAX:
+            raise LimitExceeded("avatars in one service", allowed=AVATARS_PER_SERVICE_MAX)
+        self._ids[avatar_id] = None
+
+
 class Protected:
     """The list of one avatar.
 
     Args:
         owners: by UUID.
         section: names estate managers and declared bots.
-        own: UUIDs of the service's other avatars, as far as they are known.
+        own: the service's avatars; one that is shared learns of each when it logs in.
 
-    Bounds: at most `AVATARS_PER_SERVICE_MAX` avatars of our own; the other lists are bounded by the configuration.
+    Bounds: see `OwnAvatars`; the other lists are bounded by the configuration.
     """
 
     __slots__ = ("_listed", "_own")
 
-    def __init__(self, owners: Iterable[str], section: PresenceSection, own: Iterable[AvatarId] = ()) -> None:
-        self._own: dict[str, None] = {}  # at most AVATARS_PER_SERVICE_MAX
-        for avatar_id in own:
-            self.add_own(avatar_id)
+    def __init__(
+        self, owners: Iterable[str], section: PresenceSection, own: OwnAvatars | Iterable[AvatarId] = ()
+    ) -> None:
+        self._own = own if isinstance(own, OwnAvatars) else OwnAvatars(own)
         self._listed: dict[str, Standing] = {}
         self.relist(owners, section)
 
@@ -101,14 +128,8 @@ class Protected:
         self._listed = listed
 
     def add_own(self, avatar_id: AvatarId) -> None:
-        """Learn that an avatar is one of this service's.
-
-        Raises:
-            LimitExceeded: there are more than a service may have.
-        """
-        if avatar_id not in self._own and len(self._own) >= AVATARS_PER_SERVICE_MAX:
-            raise LimitExceeded("avatars in one service", allowed=AVATARS_PER_SERVICE_MAX)
-        self._own[avatar_id] = None
+        """Learn that an avatar is one of this service's; see `OwnAvatars.add`."""
+        self._own.add(avatar_id)
 
     def standing_of(self, avatar_id: str) -> Standing:
         """Return what somebody is to the avatar, by UUID."""

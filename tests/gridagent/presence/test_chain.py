@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from gridagent.actions import Position
 from gridagent.authority import Origin
 from gridagent.config.presence import PresenceSection
-from gridagent.events import RegionEntered, SpeakerKind
+from gridagent.events import BackendReady, GridProfile, RegionEntered, SpeakerKind
 from gridagent.limits import Label
 from gridagent.observations import AttentionDecided
 from gridagent.presence.chain import RULES, PresenceChain
 from gridagent.presence.decision import AttentionCode, PresenceMode
-from gridagent.presence.protected import Protected
+from gridagent.presence.protected import OwnAvatars, Protected
 from gridagent.tools.access import TurnMode
-from tests.gridagent.presence.stage import ANN, BEN, BOT, ME, OWNER, Around, Stage, view
+from tests.gridagent.presence.stage import ANN, BEN, BOT, ME, OWNER, SISTER, Around, Stage, view
 
 ORDER = (
     "own_echo",
@@ -268,6 +268,17 @@ def test_a_rule_that_needs_nobody_looks_at_nobody():
     assert stage.around.looks == 0
     stage.say("hello there everybody around", BEN)
     assert stage.around.looks == 1
+
+
+def test_avatars_of_one_service_know_each_other_from_their_login():
+    """Spec: PRS-2, PRS-4 — nobody has to write the UUIDs of their own avatars down."""
+    own = OwnAvatars()
+    stages = [Stage(own=own, turns_per_bot=2) for _ in range(2)]
+    profile = GridProfile(grid="G")
+    here = Position(x=1, y=1)
+    stages[0].chain.notice(BackendReady(avatar_id=SISTER, name="Wren", region="R", position=here, profile=profile))
+    codes = [stages[1].say(f"Robin, {text}", SISTER) for text in ("hi", "how are you", "what is new")]
+    assert codes == ["addressed", "addressed", "quiet:turn_ceiling"]
 
 
 def test_where_the_avatar_goes_does_not_reset_people():

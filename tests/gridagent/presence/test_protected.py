@@ -6,7 +6,7 @@ from gridagent.config.presence import PresenceSection
 from gridagent.errors import LimitExceeded
 from gridagent.ids import AvatarId
 from gridagent.limits import AVATARS_PER_SERVICE_MAX
-from gridagent.presence.protected import BOTS, EXEMPT, OVERSEERS, Exemption, Protected, Standing
+from gridagent.presence.protected import BOTS, EXEMPT, OVERSEERS, Exemption, OwnAvatars, Protected, Standing
 from tests.gridagent.presence.stage import ANN, BOT, MANAGER, OWNER, SISTER, person
 
 SECTION = PresenceSection(estate_managers=(MANAGER,), declared_bots=(BOT,))
@@ -83,3 +83,13 @@ def test_our_own_are_bounded():
     protected.add_own(AvatarId(person(1_000)))
     with pytest.raises(LimitExceeded):
         protected.add_own(AvatarId(person(1)))
+
+
+def test_a_shared_list_knows_each_avatar_once_it_logged_in():
+    """Spec: PRS-4 — one list for all avatars of a service: what one learns, the others know."""
+    own = OwnAvatars()
+    one, other = Protected((), SECTION, own), Protected((), SECTION, own)
+    assert other.standing_of(SISTER) is Standing.NOBODY
+    one.add_own(AvatarId(SISTER))
+    assert other.standing_of(SISTER) is Standing.OWN_AVATAR
+    assert SISTER in own
