@@ -43,6 +43,7 @@ class MakeBackends(Protocol):
         password: SecretStr,
         new_id: Callable[[], str],
         version: str,
+        return_after_s: float,
     ) -> BackendFactory:
         """Return the factory.
 
@@ -74,6 +75,7 @@ class LiveGrid:
             password=self.passwords[_path_of(key)],
             new_id=new_id,
             version=__version__,
+            return_after_s=self.config.reconnect.return_after_s,
         )
 
     def factories(self, ports: Ports) -> dict[str, BackendFactory]:

@@ -41,6 +41,7 @@ from live_grid.backend.causes import END_CAUSES
 from live_grid.backend.joining import Connection, join
 from live_grid.backend.pending import Making, Pending
 from live_grid.backend.profile import profile_of
+from live_grid.backend.refuge import Refuge
 from live_grid.backend.stage import Stage
 from live_grid.backend.telling import Teller
 from live_grid.backend.views import avatar_view, name_of, object_view, position_of, raw, text_id
@@ -73,6 +74,7 @@ class LiveBackend:
         settings: how to reach the grid.
         redeem: the ledger's.
         new_id: makes ids nobody else has.
+        refuge: the avatar's memory of a region that went down.
     """
 
     __slots__ = (
@@ -90,6 +92,7 @@ class LiveBackend:
         "_pending",
         "_ran",
         "_redeem",
+        "_refuge",
         "_restart_until",
         "_settings",
         "_shed",
@@ -100,12 +103,19 @@ class LiveBackend:
     )
 
     def __init__(
-        self, account: LiveAccount, settings: LiveSettings, *, redeem: Redeem, new_id: Callable[[], str]
+        self,
+        account: LiveAccount,
+        settings: LiveSettings,
+        *,
+        redeem: Redeem,
+        new_id: Callable[[], str],
+        refuge: Refuge | None = None,
     ) -> None:
         self._account = account
         self._settings = settings
         self._redeem = redeem
         self._new_id = new_id
+        self._refuge = Refuge(account.start) if refuge is None else refuge
         self._ran = False
         self._over = False
         self._connection: Connection | None = None
@@ -140,10 +150,15 @@ class LiveBackend:
         try:
             client = await self._join()
             await self._live(client, sink)
+        except BackendError as error:
+            self._cause = DisconnectCause(error.cause)
+            raise
         finally:
             self._over = True
             self._nursery = None
             self._waits.settle_all()
+            if self._cause is not None:
+                self._refuge.ended(self._cause, *self._whereabouts())
         if self._fault is not None:
             raise BackendError(DisconnectCause.BACKEND_FAULT, detail=type(self._fault).__name__) from self._fault
         if self._cause is not None and self._cause is not DisconnectCause.GRID_CLOSED:
@@ -273,6 +288,7 @@ class LiveBackend:
             await sink.send(TransportUp(avatar_id=avatar_id, name=name))
             if await self._get_ready(client):
                 await sink.send(self._ready(client, avatar_id, name))
+                self._refuge.arrived(self._whereabouts()[0], trio.current_time())
                 assert self._nursery is not None  # noqa: S101 - it is open around this call
                 self._nursery.start_soon(self._watch, client)
                 if self._settings.fetch_inventory:
@@ -332,6 +348,12 @@ class LiveBackend:
                 if part not in sick:
                     self._put(PartRecovered(part=part))
             self._sick = sick
+            if self._refuge.due(self._whereabouts()[0], trio.current_time()) and self._waits.idle:
+                # The next login goes there; the session takes this end like any other (Spec: SUP-6).
+                self._refuge.go_back()
+                self._cause, self._detail = DisconnectCause.REQUESTED, "going back to where the region went down"
+                self._wake.set()
+                return
 
     # --- called by the session, synchronously ----------------------------------------------------
     def _on_event(self, event: SessionEvent) -> None:
@@ -385,6 +407,12 @@ class LiveBackend:
             # Going on would mean to lose what may not be lost.
             self._cause = DisconnectCause.CIRCUIT_LOST
         self._wake.set()
+
+    def _whereabouts(self) -> tuple[str, Position | None]:
+        """Tell the region and the place in it, also after the end; nothing before the first arrival."""
+        if self._connection is None or self._entered is None:
+            return "", None
+        return name_of(self._entered.name), position_of(self._connection.client.session.world.position)
 
     def _world(self) -> World | None:
         connection = self._connection

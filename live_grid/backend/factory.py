@@ -18,6 +18,7 @@ from gridagent.grid.base import BackendFactory, GridBackend, Redeem
 from gridagent.ids import Generation
 from live_grid.backend.account import LiveAccount, LiveSettings, start_of
 from live_grid.backend.backend import LiveBackend
+from live_grid.backend.refuge import Refuge
 from live_grid.circuit import CircuitConfig
 from live_grid.handover import SessionSettings
 from live_grid.io import Network, RealNetwork
@@ -34,6 +35,7 @@ def live_backends(
     version: str = "0",
     record: Callable[[bytes], object] | None = None,
     network: Network | None = None,
+    return_after_s: float = 300.0,
 ) -> BackendFactory:
     """Make the factory of one avatar's backends.
 
@@ -45,6 +47,7 @@ def live_backends(
         version: of the program, as grids are told it.
         record: takes the wire line by line, with its secrets taken out.
         network: what connections stand on; None is this machine's.
+        return_after_s: seconds in a fallback before the avatar goes back to where its region restarted.
 
     Raises:
         ConfigError: there is no login address, or the start names no place.
@@ -57,7 +60,8 @@ def live_backends(
             mend="set it to the grid's login URL",
         )
         raise ConfigError((problem,))
-    start_of(avatar.start)
+    for place in (avatar.start, *avatar.fallbacks):
+        start_of(place)
     settings = LiveSettings(
         login_url=grid.login_url.reveal(),
         version=version,
@@ -69,7 +73,8 @@ def live_backends(
     account = LiveAccount(
         first_name=avatar.first_name, last_name=avatar.last_name, password=password, start=avatar.start
     )
-    return _Factory(account=account, settings=settings, new_id=new_id)
+    refuge = Refuge(avatar.start, avatar.fallbacks, return_after_s=return_after_s)
+    return _Factory(account=account, settings=settings, new_id=new_id, refuge=refuge)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -79,8 +84,10 @@ class _Factory:
     account: LiveAccount
     settings: LiveSettings
     new_id: Callable[[], str]
+    refuge: Refuge
 
     def __call__(self, *, generation: Generation, redeem: Redeem) -> GridBackend:
         """Return a backend that has not begun to connect."""
         del generation  # nothing of it goes over the wire
-        return LiveBackend(self.account, self.settings, redeem=redeem, new_id=self.new_id)
+        account = attrs.evolve(self.account, start=self.refuge.start())
+        return LiveBackend(account, self.settings, redeem=redeem, new_id=self.new_id, refuge=self.refuge)

@@ -47,6 +47,11 @@ class Waits:
         self._open: list[Wait] = []  # bounded in `full`
 
     @property
+    def idle(self) -> bool:
+        """Whether nobody waits."""
+        return not self._open
+
+    @property
     def full(self) -> bool:
         """Whether as many wait as may."""
         return len(self._open) >= OPEN_EFFECTS_MAX

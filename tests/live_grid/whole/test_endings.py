@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import trio
 
-from gridagent.actions import Confirmed, Say
+from gridagent.actions import Confirmed, Position, Say
 from gridagent.controls import Connect, ForceReconnect
 from gridagent.events import DisconnectCause
 from gridagent.grid.simulated.witness import Witness
 from gridagent.observations import Diagnostic, LinkState, LinkStateChanged
 from live_grid.simulator import OPENSIM, SECOND_LIFE, WireFaults
-from tests.live_grid.whole.life import ADA, Life, a_life
+from tests.live_grid.whole.life import ADA, HERE, Life, a_life
 
 KINDS = pytest.mark.parametrize("profile", [OPENSIM, SECOND_LIFE], ids=["opensim", "secondlife"])
 
@@ -114,6 +114,38 @@ async def test_a_region_restart_is_survived(tmp_path, autojump_clock, profile) -
         assert life.ends() == [("region_restart", True)]
         await life.online(within_s=60.0)
         assert await speaks(life)
+
+
+@KINDS
+async def test_it_flees_from_a_restart_and_goes_back(tmp_path, autojump_clock, profile) -> None:
+    """To the configured fallback at once, and back to its place when the region is up again. Spec: SUP-6; Fault: 6."""
+    flight = {"avatar": {"fallbacks": ["Far/40/50/22"]}, "reconnect": {"return_after_s": 100.0}}
+    async with a_life(tmp_path, profile=profile, **flight) as life:
+        await life.online()
+        life.world.restart_region("Plaza", life.grid.now(), notice_s=30.0, down_s=60.0)
+        await life.until(lambda: life.where() == "Far")
+        await life.online(within_s=10.0)
+        assert life.world.position(ADA).distance_to(Position(x=40.0, y=50.0, z=22.0)) < 3.0
+        await life.until(lambda: life.where() == "Plaza")
+        await life.online(within_s=30.0)
+        assert life.world.position(ADA).distance_to(HERE) < 30.0
+        assert life.ends() == [("region_restart", True), ("requested", True)]
+        await trio.sleep(1_000.0)
+        assert len(life.ends()) == 2
+        assert await speaks(life)
+    assert life.left_once()
+
+
+async def test_with_nowhere_to_flee_the_grid_decides_and_it_goes_back(tmp_path, autojump_clock) -> None:
+    """Without a fallback it is put somewhere, and does not stay there. Spec: SUP-6."""
+    async with a_life(tmp_path, reconnect={"return_after_s": 30.0}) as life:
+        await life.online()
+        life.world.restart_region("Plaza", life.grid.now(), notice_s=30.0, down_s=120.0)
+        await life.until(lambda: life.where() == "Annex")
+        await life.until(lambda: life.where() == "Plaza", within_s=400.0)
+        await life.online(within_s=30.0)
+        assert life.ends()[0] == ("region_restart", True)
+        assert set(life.ends()[1:]) == {("requested", True)}
 
 
 @KINDS
