@@ -14,6 +14,7 @@ from typing import Final
 import apsw
 import msgspec
 
+from gridagent.storage.audit_chain import ChainReport, check_segment
 from gridagent.storage.base import LedgerInUse, LedgerRefused
 from gridagent.storage.database import (
     MARKER,
@@ -23,10 +24,13 @@ from gridagent.storage.database import (
     holder_path,
     marker_of,
     open_database,
+    refused_when_damaged,
     storage_errors,
 )
 from gridagent.storage.files import Files
+from gridagent.storage.migrations import MIGRATIONS, migrate
 from gridagent.storage.rows import select
+from gridagent.storage.schema import APPLICATION_ID
 
 __all__ = ("BackupReport", "PagedBackup", "restore")
 
@@ -42,6 +46,8 @@ class BackupReport(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
     effects: int
     audit_rows: int
+    in_doubt: int = 0
+    """Effects that may have cost something and are in doubt."""
 
 
 class PagedBackup:
@@ -104,22 +110,54 @@ class PagedBackup:
             _clear(self._files, self._part)
 
 
-def _judge(path: str, files: Files, *, named: str) -> tuple[BackupReport, str]:
-    """Check a copy; return what it holds, and which ledger it is of."""
+def _judge(path: str, files: Files, *, named: str, chain: bool = False) -> tuple[BackupReport, str]:
+    """Check a copy, with its audit trail if that is wished; return what it holds, and which ledger it is of."""
     copy = open_database(path, files=files, holder=_COPIED_BY, new_ledger="", read_only=True)
     try:
         ((said,),) = select(copy.connection, tuple[str], "PRAGMA integrity_check(1)")
         if said != "ok":
             raise LedgerRefused(f"the copy for {named} is damaged ({said}); check the database itself and its disk")
-        ((effects, rows),) = select(
-            copy.connection, tuple[int, int], "SELECT (SELECT count(*) FROM effect), (SELECT count(*) FROM audit)"
+        ((effects, rows, doubts),) = select(
+            copy.connection,
+            tuple[int, int, int],
+            "SELECT (SELECT count(*) FROM effect), (SELECT count(*) FROM audit),"
+            " (SELECT count(*) FROM effect WHERE ended IS NULL AND once AND state IN ('sent', 'in_doubt'))",
         )
+        if chain and (problem := _broken_chain(copy)):
+            raise LedgerRefused(f"the audit trail in it was changed ({problem}); keep the file, and use another backup")
     finally:
         copy.close()
-    return BackupReport(path=named, bytes=files.size(path) or 0, effects=effects, audit_rows=rows), copy.ledger
+    size = files.size(path) or 0
+    return BackupReport(path=named, bytes=size, effects=effects, audit_rows=rows, in_doubt=doubts), copy.ledger
 
 
-def restore(backup: str, database: str, *, files: Files, aside: str) -> BackupReport:
+def _broken_chain(copy: Database) -> str:
+    """Return what does not fit in the whole audit trail; empty when all does."""
+    report = ChainReport()
+    after: int | None = 0
+    while after is not None:
+        after = check_segment(copy.connection, ledger=copy.ledger, after=after, report=report)
+    return report.problem
+
+
+def _make_ready(path: str, files: Files, *, hold: bool) -> None:
+    """Bring a copy that an older version made up to date, and have its avatars held if that is wished."""
+    connection = _connect(path, files)
+    try:
+        with refused_when_damaged(path):
+            ours = connection.pragma("application_id") == APPLICATION_ID
+            version = int(str(connection.pragma("user_version")))
+            if ours and 0 < version <= len(MIGRATIONS):  # what is not is judged later
+                connection.pragma("journal_mode", "DELETE")
+                migrate(connection, found=version)
+                if hold:
+                    connection.execute("UPDATE avatar SET held = 1")
+    finally:
+        force_close(connection)
+    files.sync(path)
+
+
+def restore(backup: str, database: str, *, files: Files, aside: str, hold: bool = False) -> BackupReport:
     """Put a copy in the place of a lost or damaged database; the service must be stopped.
 
     Args:
@@ -127,6 +165,7 @@ def restore(backup: str, database: str, *, files: Files, aside: str) -> BackupRe
         database: absolute path of the database.
         files: the disk.
         aside: what is added to the names of files that are in the way.
+        hold: have every avatar held, so that none acts before an operator releases it (Spec: POL-12).
 
     Raises:
         LedgerRefused: the copy cannot be used, or the database is in use.
@@ -142,7 +181,8 @@ def restore(backup: str, database: str, *, files: Files, aside: str) -> BackupRe
         files.copy(backup, part)
         files.sync(part)
         try:
-            report, ledger = _judge(part, files, named=database)
+            _make_ready(part, files, hold=hold)
+            report, ledger = _judge(part, files, named=database, chain=True)
         except LedgerRefused as refused:
             _clear(files, part)
             raise LedgerRefused(f"the backup {backup} cannot be used: {refused}") from refused

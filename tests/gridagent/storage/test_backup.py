@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 from random import Random
 
+import apsw
 import pytest
 
 from gridagent.storage import backup as backup_module
@@ -12,11 +14,13 @@ from gridagent.storage.backup import BackupReport, PagedBackup, restore
 from gridagent.storage.base import LedgerInUse, LedgerRefused, StorageFailed
 from gridagent.storage.database import MARKER, Holder, open_database
 from gridagent.storage.files import SystemFiles
+from gridagent.storage.migrations import MIGRATIONS
 from gridagent.storage.settings import StorageSettings
 from gridagent.storage.simulated_disk import SimulatedDisk
 from gridagent.storage.transactions import Ledger
 
 HOLDER = Holder(pid=1, since="now")
+FIXTURES = Path(__file__).parent / "fixtures"
 
 
 @pytest.fixture(params=["system", "simulated"])
@@ -213,3 +217,40 @@ def test_the_power_may_go_off_at_every_write_of_a_restore(make, *, marked) -> No
         copy.close()
         disk.close()
     assert outcomes == {1, 2, "told what to do"}
+
+
+def test_a_copy_from_before_an_upgrade_is_brought_up_to_date(place) -> None:
+    """The copy itself stays as the older version wrote it. Spec: EFX-4."""
+    files, directory = place
+    files.prepare(f"{directory}/old.backup")
+    older = apsw.Connection(f"{directory}/old.backup", vfs=files.vfs or None)
+    older.pragma("locking_mode", "EXCLUSIVE")
+    older.execute((FIXTURES / "schema-1.sql").read_text(encoding="utf-8"))
+    older.close()
+    files.sync(f"{directory}/old.backup")
+    report = restore(f"{directory}/old.backup", f"{directory}/gridagent.db", files=files, aside=".x", hold=True)
+    assert report.effects > 0
+    database = _open(place)
+    assert database.connection.pragma("user_version") == len(MIGRATIONS)
+    assert {held for (held,) in database.connection.execute("SELECT held FROM avatar")} == {1}
+    database.close()
+    again = apsw.Connection(f"{directory}/old.backup", vfs=files.vfs or None)
+    again.pragma("locking_mode", "EXCLUSIVE")
+    assert again.pragma("user_version") == 1
+    again.close()
+
+
+def test_a_copy_whose_audit_trail_was_changed_is_not_restored(place, filled) -> None:
+    """Row by row, before anything is moved. Spec: POL-10."""
+    files, directory = place
+    _copy(PagedBackup(filled.database, f"{directory}/monday.backup"))
+    filled.database.close()
+    forger = apsw.Connection(f"{directory}/monday.backup", vfs=files.vfs or None)
+    forger.pragma("locking_mode", "EXCLUSIVE")
+    forger.execute("UPDATE audit SET at = at + 1 WHERE row = 4999")
+    forger.close()
+    files.sync(f"{directory}/monday.backup")
+    with pytest.raises(LedgerRefused, match="the audit trail in it was changed"):
+        restore(f"{directory}/monday.backup", f"{directory}/gridagent.db", files=files, aside=".x")
+    assert "gridagent.db.x" not in files.names(directory)
+    _open(place).close()
