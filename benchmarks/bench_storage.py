@@ -174,11 +174,7 @@ async def floor(directory: Path) -> float:
     """What one durable row costs with nothing but SQLite behind the port that blocking work goes through.
 
     Returns:
-<<<<<<< HEAD
         Processor time in seconds: the hand-over to the thread and back, one row, one commit that waits for the disk.
-=======
-        Processor time in seconds: the hand-over to the thread and back, one row, and one commit that waits for the disk.
->>>>>>> 1466e9644516a9a83cc91610385dfec67133468f
         No payment can cost less, and one whose end nobody is in a hurry to write down costs it twice.
     """
     blocking = system_ports().blocking
