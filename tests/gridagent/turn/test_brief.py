@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -20,6 +21,7 @@ from gridagent.presence.persona import Persona
 from gridagent.tools import Access, Evidence, Registry, TurnMode
 from gridagent.tools.descriptor import Port
 from gridagent.turn import Brief, StopReason, TurnLimits, TurnResult
+from gridagent.turn.prompts import Correction
 
 WHO = AvatarId("00000000-0000-4000-8000-00000000000a")
 
@@ -117,3 +119,10 @@ def test_what_is_said_is_kept_before_its_evidence() -> None:
 def test_a_silent_turn_leaves_no_reply() -> None:
     """A turn that says nothing keeps no reply. Spec: MND-10."""
     assert result(reply="", stop=StopReason.SILENT).entries(1.0) == ()
+
+
+def test_the_contract_page_names_every_end_and_every_gate() -> None:
+    """Whoever reads the page finds each reason to stop and each correction. Spec: OPS-8."""
+    text = (Path(__file__).parents[3] / "docs" / "reference" / "turn.md").read_text(encoding="utf-8")
+    for each in (*StopReason, *Correction):
+        assert f"`{each.value}`" in text
