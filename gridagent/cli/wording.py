@@ -230,6 +230,8 @@ _QUIET: Final[Mapping[str, str]] = {
     "quiet:echo": "its own words came back from somebody",
     "quiet:turn_ceiling": "the speaker had enough answers for now",
     "quiet:crowded": "there were enough answers for now",
+    "quiet:held": "it is held",
+    "quiet:too_many_wait": "too much waits for the model",
 }
 
 

@@ -76,6 +76,10 @@ class AttentionCode(StrEnum):
     """The speaker had all the answers there are until a pause."""
     CROWDED = "quiet:crowded"
     """Everybody together had all the answers there are in a minute."""
+    HELD = "quiet:held"
+    """It would be answered, but the kill switch is on; said by the mind, not by a rule."""
+    TOO_MANY_WAIT = "quiet:too_many_wait"
+    """It would be answered, but too much waits for the model; said by the mind, not by a rule."""
 
     @property
     def answers(self) -> bool:

@@ -17,6 +17,8 @@ __all__ = ("code_of", "judge")
 
 _NAME_MAX: Final = 64
 _BEGINNING: Final = 8
+_CALLING_MARKS: Final = (",", ":", ";", "!", "-", "\N{EN DASH}")
+_BY_NAME: Final = AttentionCode.ADDRESSED
 _GREETINGS: Final = frozenset(
     {"and", "dear", "evening", "good", "hallo", "hello", "hey", "hi", "morning", "oh", "ok", "okay", "so", "thanks"}
 )
@@ -28,7 +30,7 @@ def judge(heard: Heard, room: Room) -> AttentionCode | None:
         return AttentionCode.TOO_FAR
     code = code_of(heard, room)
     if code is not None:
-        if heard.in_public and not _is_called(heard, room) and _calls_another(heard):
+        if heard.in_public and not _is_called(heard, room) and _calls_another(heard, mentioned=code is _BY_NAME):
             return AttentionCode.TO_ANOTHER
         heard.mode, heard.reached = PresenceMode.ADDRESSED, code
     if heard.in_public and heard.speaker_id != room.replied_to:
@@ -49,8 +51,9 @@ def code_of(heard: Heard, room: Room) -> AttentionCode | None:
 
 
 def _is_alone_with_speaker(heard: Heard, room: Room) -> bool:
-    mine = (heard.speaker_id, heard.self_id)
-    return all(avatar.avatar_id in mine for avatar in heard.avatars() if avatar.distance_m <= room.section.hearing_m)
+    """Tell whether the speaker, and nobody else, is seen near by; who sees nobody cannot tell."""
+    near = {avatar.avatar_id for avatar in heard.avatars() if avatar.distance_m <= room.section.hearing_m}
+    return near - {heard.self_id} == {heard.speaker_id}
 
 
 def _is_called(heard: Heard, room: Room) -> bool:
@@ -58,10 +61,16 @@ def _is_called(heard: Heard, room: Room) -> bool:
     return room.names.find(_after_greetings(heard)) == 0
 
 
-def _calls_another(heard: Heard) -> bool:
-    """Tell whether the first word is the first name of somebody else who is near."""
+def _calls_another(heard: Heard, *, mentioned: bool) -> bool:
+    """Tell whether the first word is the first name of somebody else who is near.
+
+    Args:
+        heard: the utterance.
+        mentioned: the avatar's own name stands in it too. A mark has to follow the other name then, or whoever calls
+            themselves "What" could keep every question from being heard.
+    """
     said = _after_greetings(heard)
-    if not said:
+    if not said or (mentioned and not _is_followed_by_mark(heard.event.text.casefold(), said[0])):
         return False
     for avatar in heard.avatars():
         if avatar.avatar_id not in {heard.speaker_id, heard.self_id}:
@@ -69,6 +78,11 @@ def _calls_another(heard: Heard) -> bool:
             if name and name[0] == said[0]:
                 return True
     return False
+
+
+def _is_followed_by_mark(text: str, word: str) -> bool:
+    end = text.find(word) + len(word)
+    return text[end:].lstrip()[:1] in _CALLING_MARKS
 
 
 def _after_greetings(heard: Heard) -> tuple[str, ...]:

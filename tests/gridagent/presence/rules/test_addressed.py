@@ -80,6 +80,25 @@ def test_what_begins_with_the_name_of_somebody_near_is_theirs():
     assert stage.tell("Ben was here with Robin") == "addressed"
 
 
+def test_who_takes_a_common_word_for_a_name_keeps_nobody_from_being_heard():
+    """A mark has to follow the other name where the avatar is named as well."""
+    stage = Stage()
+    stage.around = Around(view(ANN), view(BEN, name="What Ever"))
+    assert stage.say("what time is it, Robin?") == "addressed"
+    assert stage.say("What, is that Robin over there?") == "quiet:to_another"
+    stage.chain.replied(ANN, "Pleased to meet you.", Origin.PUBLIC_CHAT, stage.now)
+    assert stage.say("what come over here") == "quiet:to_another"
+
+
+def test_who_sees_nobody_is_not_alone_with_the_speaker():
+    """Before the grid has told who is near, nothing without a name is taken as meant."""
+    stage = Stage()
+    stage.around = Around()
+    assert stage.say("hi there") == "quiet:not_addressed"
+    stage.around = Around(view(ANN, distance_m=30.0))
+    assert stage.say("hello there") == "quiet:not_addressed"
+
+
 def test_a_greeting_alone_calls_nobody_by_name():
     """Nameless people near by, and words that are all greeting, are no trap."""
     stage = Stage()
