@@ -79,6 +79,7 @@ class Port(StrEnum):
     INVENTORY = "inventory"
     CONVERSATION = "conversation"
     MEMORY = "memory"
+    SQL = "sql"
     GOALS = "goals"
     CLOCK = "clock"
 

@@ -20,7 +20,7 @@ from msgspec import Meta
 from gridagent.actions import EffectClass
 from gridagent.events import AvatarView, ObjectView
 from gridagent.ids import AvatarId, ObjectId
-from gridagent.limits import Bounded, Label, Name
+from gridagent.limits import SQL_TEXT_MAX_BYTES, Bounded, Label, Name
 from gridagent.tools.descriptor import Need, Port
 from gridagent.tools.native import ask
 from gridagent.tools.ports import (
@@ -38,6 +38,7 @@ from gridagent.tools.ports import (
     OneParcel,
     RegionFound,
     Remembered,
+    TableRead,
     TimeTold,
     WorldView,
 )
@@ -53,6 +54,7 @@ __all__ = (
     "LookAtAvatar",
     "LookAtObject",
     "LookAtParcel",
+    "QueryMemory",
     "ReadConversation",
     "RecallMemory",
     "Remember",
@@ -160,6 +162,14 @@ class Remember(Query, frozen=True, kw_only=True, tag="remember"):
     about: AvatarId | None = None
 
 
+class QueryMemory(Query, frozen=True, kw_only=True, tag="query_memory"):
+    """A question in SQL about this conversation."""
+
+    port: ClassVar = Port.SQL
+    answer: ClassVar = TableRead
+    sql: Annotated[str, Meta(min_length=1, max_length=SQL_TEXT_MAX_BYTES)]
+
+
 class ListGoals(Query, frozen=True, kw_only=True, tag="list_goals"):
     """The avatar's goals."""
 
@@ -254,6 +264,15 @@ LOOK: Final = (
         effect=EffectClass.REPEATABLE,
         occupies=("memory",),
         taints=False,
+        calls_max=8,
+    ),
+    ask(
+        QueryMemory,
+        "Count or search what was said in this conversation and what you remember, with one SQLite SELECT over "
+        "lines (said_at, seconds_ago, who, avatar_id, source, text) and facts (learnt_at, days_ago, text, source, "
+        "about, region). At most 50 rows come back.",
+        {"sql": "One SELECT; simple functions only, no recursion."},
+        reads=("conversation", "memory"),
         calls_max=8,
     ),
     ask(

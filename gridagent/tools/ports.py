@@ -43,6 +43,8 @@ __all__ = (
     "ParcelPort",
     "RegionFound",
     "Remembered",
+    "SqlPort",
+    "TableRead",
     "TimeTold",
     "WorldView",
 )
@@ -247,6 +249,29 @@ class MemoryPort(Protocol):
         """Keep a fact; one that is known already is not kept twice.
 
         Cancellation: may have kept it.
+        """
+        ...
+
+
+Cell: TypeAlias = Annotated[str, Meta(max_length=2_048)] | int | float | None
+
+
+class TableRead(Answer, frozen=True, kw_only=True):
+    """What a question in SQL brought."""
+
+    columns: Annotated[tuple[Label, ...], Meta(max_length=16)]
+    rows: Annotated[tuple[tuple[Cell, ...], ...], Meta(max_length=FOUND_MAX)]
+    cut: bool
+    """There is more than is shown."""
+
+
+class SqlPort(Protocol):
+    """Answers questions in SQL about the turn's own conversation and the facts it sees, and about nothing else."""
+
+    async def query(self, *, sql: str) -> TableRead:
+        """Answer one question; whatever is not one read-only question within its bounds is refused by raising.
+
+        Cancellation: safe.
         """
         ...
 

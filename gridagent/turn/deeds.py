@@ -89,7 +89,7 @@ BACKED_BY: Final[dict[Deed, frozenset[str]]] = {
     Deed.LOOK: frozenset(
         {
             *("look_around", "look_at_avatar", "look_at_object", "look_at_parcel", "check_balance", "find_region"),
-            *("search_inventory", "read_conversation", "recall_memory", "list_goals", "get_time"),
+            *("search_inventory", "read_conversation", "recall_memory", "query_memory", "list_goals", "get_time"),
         }
     ),
 }

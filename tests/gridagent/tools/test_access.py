@@ -89,7 +89,8 @@ def test_the_list_shrinks_to_what_the_grid_can_do(profile: GridProfile, gone: se
 def test_out_of_the_world_only_what_is_kept_here_is_there() -> None:
     """Memory, goals, the conversation and the clock need no grid. Spec: MND-13."""
     assert names(access(profile=None)) == {
-        *("read_conversation", "recall_memory", "remember", "list_goals", "get_time"),
+        *("read_conversation", "recall_memory", "remember", "query_memory"),
+        *("list_goals", "get_time"),
     }
 
 

@@ -119,7 +119,8 @@ def test_the_catalogue_has_every_look_and_leaves_room_for_foreign_tools() -> Non
     looks = [native.tool.name for native in FAMILIES["look"]]
     assert looks == [
         *("look_around", "look_at_avatar", "look_at_object", "check_balance", "look_at_parcel", "find_region"),
-        *("search_inventory", "read_conversation", "recall_memory", "remember", "list_goals", "get_time"),
+        *("search_inventory", "read_conversation", "recall_memory", "remember", "query_memory"),
+        *("list_goals", "get_time"),
     ]
 
 
