@@ -52,8 +52,15 @@ def code_of(heard: Heard, room: Room) -> AttentionCode | None:
 
 def _is_alone_with_speaker(heard: Heard, room: Room) -> bool:
     """Tell whether the speaker, and nobody else, is seen near by; who sees nobody cannot tell."""
-    near = {avatar.avatar_id for avatar in heard.avatars() if avatar.distance_m <= room.section.hearing_m}
-    return near - {heard.self_id} == {heard.speaker_id}
+    is_seen = False
+    for avatar in heard.avatars():
+        if avatar.distance_m > room.section.hearing_m:
+            break  # nearest first
+        if avatar.avatar_id == heard.speaker_id:
+            is_seen = True
+        elif avatar.avatar_id != heard.self_id:
+            return False
+    return is_seen
 
 
 def _is_called(heard: Heard, room: Room) -> bool:
