@@ -129,7 +129,7 @@ def figures() -> Iterator[dict[str, object]]:
         "ratio": took / plain,
         "of": of,
         "goal": BUDGET_US,
-        "note": "850 characters that are not ASCII; folding them is most of it",
+        "note": "850 characters, not all of them ASCII",
     }
     section, reply = PresenceSection(), "A sentence of some length. " * 60
     began = time.process_time()

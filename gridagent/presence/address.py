@@ -1,8 +1,7 @@
 """Whether words are meant for the avatar.
 
 Owns one decision, on text alone: a name or alias stands in it as a word of its own. Names only tell
-whom the words are for; they never tell who speaks, and never make a role (Spec: POL-4). Folding is cached
-for a bounded number of characters: it is a function of the character alone, so the cache tells nothing.
+whom the words are for; they never tell who speaks, and never make a role (Spec: POL-4).
 """
 
 from __future__ import annotations
@@ -17,34 +16,23 @@ __all__ = ("Names", "is_named", "words_of")
 _PLAIN: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
 """Most of what is heard is ASCII, where nothing is invisible, combined or folded but case."""
 
-_CACHED_MAX: Final = 8_192
-
 _UNSPACED: Final = ("CJK ", "HIRAGANA ", "KATAKANA ", "HANGUL ", "THAI ", "LAO ", "KHMER ", "MYANMAR ")
 """Scripts that set names into a sentence without spaces around them."""
-
-
-class _Folding(dict[int, str]):
-    """What becomes of a character: itself, nothing (invisible), or a space (neither letter, digit nor mark)."""
-
-    def __missing__(self, code: int) -> str:
-        char = chr(code)
-        if unicodedata.category(char) == "Cf":
-            kept = ""
-        else:
-            kept = char if char.isalnum() or unicodedata.combining(char) else " "
-        if len(self) < _CACHED_MAX:
-            self[code] = kept
-        return kept
-
-
-_FOLDING: Final = _Folding()  # at most _CACHED_MAX characters
 
 
 def words_of(text: str) -> tuple[str, ...]:
     """Return the words of ``text``, folded for comparing: NFKC, case, and without invisible characters."""
     if text.isascii():
         return tuple(text.lower().translate(_PLAIN).split())
-    return tuple(unicodedata.normalize("NFKC", text).casefold().translate(_FOLDING).split())
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    # Each kind of character once: most of them are letters, which stay, and this is done for all that is heard.
+    for char in set(folded):
+        if not char.isalnum():
+            if unicodedata.category(char) == "Cf":
+                folded = folded.replace(char, "")
+            elif not unicodedata.combining(char):
+                folded = folded.replace(char, " ")
+    return tuple(folded.split())
 
 
 def is_named(words: tuple[str, ...], names: Iterable[tuple[str, ...]]) -> bool:
