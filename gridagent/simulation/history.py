@@ -37,6 +37,8 @@ COSTLY: Final = frozenset(
 _OPEN: Final = ("reserved", "sent")
 _PAID_KEPT: Final = 1_000
 """Payments that are looked for after every reboot."""
+_ORDERS_KEPT: Final = 4_096
+"""Orders that nothing came of yet."""
 _OLD_S: Final = 3_600.0
 """What ended so long ago is remembered by its key alone."""
 
@@ -56,7 +58,7 @@ class History:
         """Newest generation that was given a backend."""
         self.connected = generation
         """Newest generation that went on its way to the grid: from then on it must be on the disk."""
-        self.books: dict[str, Rulebook] = {}  # one a policy that was in force or offered
+        self.books: dict[str, Rulebook] = {}  # one a policy that was in force or offered in this life
         self.held = False
         self.hold_promised = False
         """Somebody was told that the avatar is held, and nobody asked for its release since."""
@@ -99,6 +101,7 @@ class History:
         """Take note that the service starts again."""
         self.lives += 1
         self.rows = []
+        self.books = {}  # whoever waits under an older one has it
 
     def confront(self, found: FoundAvatar, *, crashed: bool) -> Reckoning:
         """Judge what the disk still knows, and go on from that.
@@ -171,13 +174,18 @@ class History:
             self.breach("an orderly end loses nothing", f"{len(told)} audit rows, found {len(kept)}")
 
     def _let_go(self) -> None:
-        """Remember what ended long ago by its key alone."""
+        """Remember what ended long ago by its key alone, and nothing of what was said about it."""
         before = self.oracle.now - _OLD_S
         for effect, grant in tuple(self.grants.items()):
             if grant.at < before and grant.outcome in {"confirmed", "refused"}:
                 self.over.add(effect)
                 del self.grants[effect]
                 self.by_reference.pop(effect[:REFERENCE_CHARS], None)
+        self.settling &= self.grants.keys()
+        self.by_hand &= self.grants.keys() | self.paid.keys()
+        self.ordered = +self.ordered
+        while len(self.ordered) > _ORDERS_KEPT:
+            del self.ordered[next(iter(self.ordered))]
 
 
 class Reckoning:

@@ -195,6 +195,14 @@ def test_the_past_is_remembered_by_its_keys(a_court, monkeypatch: pytest.MonkeyP
     for number in range(4):
         history.note_paid(str(number), 1)
     assert list(history.paid) == ["2", "3"]
+    monkeypatch.setattr(history_module, "_ORDERS_KEPT", 1)
+    history.ordered.update(first=1, second=0, third=2)
+    history.settling |= {"1", "2"}
+    history.by_hand |= {"1", "2"}
+    history._let_go()
+    assert (history.ordered, history.settling, history.by_hand) == ({"third": 2}, set(), {"2"})
+    Account(history, "robin")
+    assert history.books == {}
 
 
 def test_the_dead_speak_to_nobody(a_court) -> None:
