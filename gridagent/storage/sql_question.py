@@ -111,14 +111,14 @@ class SqlAnswer(Bounded, frozen=True, kw_only=True):
     """There is more than is shown: rows, columns, or the end of a long text."""
 
 
-def answer_sql(readable: Readable, sql: str, *, wall: float, monotonic: Callable[[], float]) -> SqlAnswer:
+def answer_sql(readable: Readable, sql: str, *, wall: float, seconds: Callable[[], float]) -> SqlAnswer:
     """Answer a question about what one conversation sees.
 
     Args:
         readable: from `gridagent.storage.base.Store.readable`.
         sql: as the model wrote it.
         wall: wall clock, in seconds; how long ago something was is counted from here.
-        monotonic: clock of the bound in time. In simulation it stands still, and the bound of instructions holds.
+        seconds: clock of the bound in time. In simulation it stands still, and the bound of instructions holds.
 
     Raises:
         SqlRefused: it is not answered.
@@ -128,7 +128,7 @@ def answer_sql(readable: Readable, sql: str, *, wall: float, monotonic: Callable
     connection = apsw.Connection(":memory:")
     try:
         _fill(connection, readable, wall)
-        with _bounded(connection, monotonic):
+        with _bounded(connection, seconds):
             return _ask(connection, sql)
     finally:
         connection.close(True)
@@ -171,20 +171,20 @@ def _ask(connection: apsw.Connection, sql: str) -> SqlAnswer:
 
 
 @contextmanager
-def _bounded(connection: apsw.Connection, monotonic: Callable[[], float]) -> Iterator[None]:
+def _bounded(connection: apsw.Connection, seconds: Callable[[], float]) -> Iterator[None]:
     """Let nothing but reading happen, and not for long."""
     for limit, value in _LIMITS:
         connection.limit(limit, value)
     connection.pragma("query_only", 1)
     connection.authorizer = _allows
-    until = monotonic() + SECONDS_MAX
+    until = seconds() + SECONDS_MAX
     memory = apsw.memory_used() + MEMORY_MAX_BYTES
     left = INSTRUCTIONS_MAX // _CHECKED_EVERY
 
     def stop() -> bool:
         nonlocal left
         left -= 1
-        return left < 0 or apsw.memory_used() > memory or monotonic() > until
+        return left < 0 or apsw.memory_used() > memory or seconds() > until
 
     connection.set_progress_handler(stop, _CHECKED_EVERY)
     yield

@@ -31,14 +31,14 @@ def asked(make):
     memory.learn(make.fact("canary fact", key_=make.key(make.ben)).change)
 
     def ask(sql, *, wall=101.0):
-        return answer_sql(memory.readable(make.reads(make.key())), sql, wall=wall, monotonic=lambda: 0.0)
+        return answer_sql(memory.readable(make.reads(make.key())), sql, wall=wall, seconds=lambda: 0.0)
 
     return ask
 
 
 def ask_nothing(sql):
     """Ask a conversation in which nothing was said."""
-    return answer_sql(NOTHING, sql, wall=0.0, monotonic=lambda: 0.0)
+    return answer_sql(NOTHING, sql, wall=0.0, seconds=lambda: 0.0)
 
 
 def refusal(sql):
@@ -79,7 +79,7 @@ def test_a_thread_sees_its_summary_as_memory(make) -> None:
         memory.learn(record.change)
     thread = make.learnt()[4].change.key
     readable = memory.readable(make.reads(thread))
-    found = answer_sql(readable, "SELECT who, source, text FROM lines", wall=0.0, monotonic=lambda: 0.0)
+    found = answer_sql(readable, "SELECT who, source, text FROM lines", wall=0.0, seconds=lambda: 0.0)
     assert found.rows == (("summary", "memory", "[stranger] Ann: hm"),)
 
 
@@ -216,7 +216,7 @@ def test_a_bomb_ends_within_its_bounds(full, sql) -> None:
     before = apsw.memory_used()
     apsw.memory_high_water(True)
     with pytest.raises(SqlRefused) as refused:
-        answer_sql(full, sql, wall=0.0, monotonic=lambda: 0.0)
+        answer_sql(full, sql, wall=0.0, seconds=lambda: 0.0)
     assert refused.value.problem in {SqlProblem.TOO_MUCH, SqlProblem.MALFORMED}
     assert apsw.memory_high_water(True) - before < 2 * sql_question.MEMORY_MAX_BYTES
     assert apsw.memory_used() - before < 1 << 20, "everything was given back"
@@ -226,21 +226,21 @@ def test_time_is_a_bound_of_its_own(full) -> None:
     """Spec: MEM-6 — where the clock runs, a question ends by it, however few instructions it took."""
     ticks = itertools.count(0.0, 0.1)
     with pytest.raises(SqlRefused) as refused:
-        answer_sql(full, "SELECT count(*) FROM facts a, facts b", wall=0.0, monotonic=lambda: next(ticks))
+        answer_sql(full, "SELECT count(*) FROM facts a, facts b", wall=0.0, seconds=lambda: next(ticks))
     assert refused.value.problem is SqlProblem.TOO_MUCH
     assert next(ticks) < 2.0
 
 
 def test_an_answer_is_cut_and_says_so(full) -> None:
     """Spec: MEM-6 — rows, columns, cells and bytes have their ceilings."""
-    many = answer_sql(full, "SELECT days_ago FROM facts", wall=0.0, monotonic=lambda: 0.0)
+    many = answer_sql(full, "SELECT days_ago FROM facts", wall=0.0, seconds=lambda: 0.0)
     assert (len(many.rows), many.cut) == (SQL_ROWS_MAX, True)
-    large = answer_sql(full, "SELECT text FROM lines", wall=0.0, monotonic=lambda: 0.0)
+    large = answer_sql(full, "SELECT text FROM lines", wall=0.0, seconds=lambda: 0.0)
     assert large.cut
     assert len(repr(large.rows)) < SQL_ANSWER_MAX_BYTES + 1_000
     wide = ask_nothing("SELECT " + ", ".join(str(number) for number in range(20)))
     assert (len(wide.columns), len(wide.rows[0]), wide.cut) == (16, 16, True)
-    long = answer_sql(full, "SELECT text || text || text FROM lines LIMIT 1", wall=0.0, monotonic=lambda: 0.0)
+    long = answer_sql(full, "SELECT text || text || text FROM lines LIMIT 1", wall=0.0, seconds=lambda: 0.0)
     assert long.cut
     assert len(long.rows[0][0]) == 2_048
 
@@ -259,7 +259,7 @@ def test_rows_that_cannot_be_read_are_left_out(make) -> None:
         StoredEntry(number=3, key=b"", body=msgspec.msgpack.encode(good)),
     )
     found = answer_sql(
-        Readable(entries=rows, facts=()), "SELECT said_at, text FROM lines", wall=0.0, monotonic=lambda: 0.0
+        Readable(entries=rows, facts=()), "SELECT said_at, text FROM lines", wall=0.0, seconds=lambda: 0.0
     )
     assert found.rows == ((None, "hello"),)
 
