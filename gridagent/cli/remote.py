@@ -210,7 +210,10 @@ def audit_line(avatar: str, record: AuditRecord, *, dated: bool = False) -> str:
     who = f" for {shown(record.who, 64)}" if record.who else ""
     what = f" {shown(record.action, 64)}" if record.action else ""
     rule = f" (rule {shown(record.rule, 64)})" if record.rule else ""
-    return f"{at}{avatar} {record.seq:>5}  {record.kind.value:<14} {shown(record.code, 64)}{what}{who}{rule}"
+    by = "" if record.settled_by is None else f", was in doubt, by {record.settled_by.value}"
+    proof = f" ({shown(record.proof, 64)})" if record.proof else ""
+    code = shown(record.code, 64)
+    return f"{at}{avatar} {record.seq:>5}  {record.kind.value:<14} {code}{what}{who}{rule}{by}{proof}"
 
 
 # --- orders -----------------------------------------------------------------------------------------

@@ -48,6 +48,8 @@ NAMES: Final = (
     "action_confirmed",
     "action_refused",
     "action_in_doubt",
+    "doubt_that_had_happened",
+    "doubt_that_had_not_happened",
     "money_paid",
     "budget_denied",
     "matrix_denied",
@@ -121,6 +123,10 @@ _BY_APPROVAL: Final[Mapping[str, str]] = {
     "wrong_nonce": "approval_wrong_nonce",
 }
 _BY_SETTLEMENT: Final[Mapping[str, str]] = {"confirmed": "action_confirmed", "in_doubt": "action_in_doubt"}
+_BY_FINDING: Final[Mapping[str, str]] = {
+    "confirmed": "doubt_that_had_happened",
+    "refused": "doubt_that_had_not_happened",
+}
 _BY_FENCED: Final[Mapping[str, str]] = {"event": "stale_generation_fenced", "result": "late_result_fenced"}
 _WORDS: Final = ("chat_heard", "im_received")
 """What a flood consists of; objects and avatars seen again are shed at a login already."""
@@ -174,7 +180,8 @@ class Sometimes:
             if name == "approval_allowed" and row.origin == "direct_im":
                 name = "approval_allowed_by_im"
         elif row.kind == "settlement":
-            name = _BY_SETTLEMENT.get(row.code)
+            found_out = row.settled_by == "reconciliation"
+            name = (_BY_FINDING if found_out else _BY_SETTLEMENT).get(row.code)
         elif row.kind == "policy":
             name = "policy_reloaded"
         if name is not None:

@@ -12,6 +12,7 @@ import trio
 import trio.testing
 
 from gridagent import open_service
+from gridagent.actions import SettledBy
 from gridagent.cli import remote
 from gridagent.cli.exit_codes import ExitCode
 from gridagent.cli.remote import Reach, find_service
@@ -21,6 +22,7 @@ from gridagent.errors import OperatorError
 from gridagent.fronts.control import ControlServer, Endpoint, NotRunning, RuntimeDirectory
 from gridagent.fronts.control.words import Ended, Missed, Omitted, Refused
 from gridagent.observations import AgentState
+from gridagent.policy.audit import AuditKind, AuditRecord
 from gridagent.runtime.deterministic import simulated_ports
 from gridagent.service import Service
 
@@ -265,3 +267,20 @@ def test_a_broken_configuration_does_not_keep_the_kill_switch_out(tmp_path) -> N
         find_service(broken, None, {}, out=io.StringIO(), json=False)
     environ = {"GRIDAGENT_PATHS__RUNTIME_DIR": str(tmp_path / "run")}
     assert find_service(None, None, environ, out=io.StringIO(), json=False)
+
+
+@pytest.mark.parametrize(
+    ("by", "proof", "words"),
+    [
+        (SettledBy.RECONCILIATION, "history", ", was in doubt, by reconciliation (history)"),
+        (SettledBy.OPERATOR, "", ", was in doubt, by operator"),
+        (None, "", " for client:operator"),
+    ],
+)
+def test_the_audit_says_who_ended_a_doubt(by, proof, words) -> None:
+    """And by what proof. Spec: EFX-2, POL-10."""
+    record = AuditRecord(
+        seq=7, at=0.0, kind=AuditKind.SETTLEMENT, code="confirmed", who="client:operator", action="pay_avatar",
+        settled_by=by, proof=proof,
+    )  # fmt: skip
+    assert remote.audit_line("robin", record).endswith(words)

@@ -31,6 +31,9 @@ def row(kind: str, code: str, **more: object) -> AuditView:
         (row("approval", "allowed", origin="direct_im"), "approval_allowed_by_im"),
         (row("approval", "wrong_nonce", origin="direct_im"), "approval_wrong_nonce"),
         (row("settlement", "in_doubt"), "action_in_doubt"),
+        (row("settlement", "confirmed", settled_by="reconciliation"), "doubt_that_had_happened"),
+        (row("settlement", "refused", settled_by="reconciliation"), "doubt_that_had_not_happened"),
+        (row("settlement", "confirmed", settled_by="operator"), "action_confirmed"),
         (row("policy", "replaced"), "policy_reloaded"),
     ],
 )
