@@ -5,6 +5,10 @@ row into the same directory. The one ratio that is held leaves the disk out. Bud
 payment over the path that keeps nothing; with 10,000,000 audit rows, one avatar's last day under 50 ms and a start
 under 1 s.
 
+The first is met by payments that share commits, and not by one that is alone (0.52 ms): there the hand-over to the
+thread and back decides. One bare row behind the same port costs 0.23 ms, so the two commits of a lone payment could not
+cost less than 0.45 with nothing in them; the same payment without the thread costs 0.34.
+
 AUDIT_ROWS says how long the trail is (100,000 otherwise; 10,000,000 take some minutes and 7 GB).
 """
 
