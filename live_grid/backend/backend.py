@@ -36,6 +36,7 @@ from gridagent.limits import Label
 from gridagent.policy.authorized import AuthorizedAction
 from live_grid.backend.account import LiveAccount, LiveSettings
 from live_grid.backend.acting import Actor
+from live_grid.backend.appearance import show_outfit
 from live_grid.backend.belongings import learn_inventory, write_notecard
 from live_grid.backend.causes import END_CAUSES
 from live_grid.backend.joining import Connection, join
@@ -291,6 +292,7 @@ class LiveBackend:
                 self._refuge.arrived(self._whereabouts()[0], trio.current_time())
                 assert self._nursery is not None  # noqa: S101 - it is open around this call
                 self._nursery.start_soon(self._watch, client)
+                self._nursery.start_soon(show_outfit, client)
                 if self._settings.fetch_inventory:
                     self._nursery.start_soon(learn_inventory, client)
             while True:

@@ -110,6 +110,7 @@ class Agent:
         "circuit_code",
         "coarse_at",
         "dialogs",
+        "dressed",
         "ended",
         "friends",
         "gifts",
@@ -172,6 +173,8 @@ class Agent:
         """Friends that the client knows of."""
         self.answers_friendship = False
         """The client is answering an offer of friendship at this moment."""
+        self.dressed = False
+        """Asked to be seen in what it wears."""
         self.stored_ims: list[ImprovedInstantMessage] = []  # as many as the world keeps for somebody who is away
         self.coarse_at = now
         self._acted = 0

@@ -221,6 +221,16 @@ def _materials(agent: Agent, body: LlsdValue, request: HttpRequest) -> LlsdGiven
     return {"Zipped": _NO_MATERIALS}
 
 
+def _bake(agent: Agent, body: LlsdValue, request: HttpRequest) -> LlsdGiven:
+    """Take the wish to be dressed; nothing is drawn here, but a stale version is refused as a grid would."""
+    del request
+    version = body.get("cof_version") if isinstance(body, dict) else None
+    if version != holdings.FOLDER_VERSION:
+        return {"success": False, "error": "Cof Version Mismatch", "expected": holdings.FOLDER_VERSION}
+    agent.dressed = True
+    return {"success": True, "agent_id": UUID(agent.avatar_id)}
+
+
 def _stored_ims(agent: Agent, body: LlsdValue, request: HttpRequest) -> LlsdGiven:
     del body, request
     stored, agent.stored_ims = agent.stored_ims, []
@@ -249,6 +259,7 @@ _ANSWERS: Final[Mapping[str, Callable[[Agent, LlsdValue, HttpRequest], LlsdGiven
         "ReadOfflineMsgs": _stored_ims,
         "RenderMaterials": _materials,
         "SimulatorFeatures": _features,
+        "UpdateAvatarAppearance": _bake,
     }
 )
 """What each capability answers; the others take what they are told and answer with an empty map."""

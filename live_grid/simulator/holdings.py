@@ -26,6 +26,7 @@ from live_grid.simulator.wording import short_text
 
 __all__ = (
     "ASSET_TYPES",
+    "FOLDER_VERSION",
     "Folder",
     "descendents_llsd",
     "descendents_udp",
@@ -78,6 +79,8 @@ _FOLDERS: Final = (
 _MODIFY, _COPY, _TRANSFER, _MOVE = 1 << 14, 1 << 15, 1 << 13, 1 << 19
 _PER_PACKET: Final = 5
 _CREATED: Final = 1_767_225_600
+FOLDER_VERSION: Final = 1
+"""Of every folder, always: a client that looks again sees what changed."""
 
 
 class Folder(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,7 +186,7 @@ def descendents_llsd(world: World, avatar_id: AvatarId, folder_id: bytes) -> dic
         "folder_id": UUID(bytes=folder_id),
         "agent_id": UUID(avatar_id),
         "owner_id": UUID(avatar_id),
-        "version": 1,
+        "version": FOLDER_VERSION,
         "descendents": len(folders) + len(items),
         "categories": [
             {
@@ -194,7 +197,7 @@ def descendents_llsd(world: World, avatar_id: AvatarId, folder_id: bytes) -> dic
                 "name": folder.name,
                 "type_default": folder.type_default,
                 "type": folder.type_default,
-                "version": 1,
+                "version": FOLDER_VERSION,
             }
             for folder in folders
         ],
@@ -241,7 +244,7 @@ def descendents_udp(
         agent_id=wire_id(avatar_id),
         folder_id=folder_id,
         owner_id=wire_id(avatar_id),
-        version=1,
+        version=FOLDER_VERSION,
         descendents=len(below) + len(things),
     )
     rows = [

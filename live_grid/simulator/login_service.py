@@ -27,7 +27,7 @@ from live_grid.errors import RemoteProtocolError
 from live_grid.login.request import LOGIN_METHOD, split_name
 from live_grid.login.xmlrpc import RpcGiven, write_response
 from live_grid.simulator.accounts import Accounts
-from live_grid.simulator.holdings import Folder, folders_of, library_root
+from live_grid.simulator.holdings import FOLDER_VERSION, Folder, folders_of, library_root
 from live_grid.simulator.http1 import HttpRequest, HttpResponse
 from live_grid.simulator.ids import derived_id, text_id
 from live_grid.simulator.places import Place, Places
@@ -295,7 +295,7 @@ def _folder_row(folder: Folder) -> dict[str, RpcGiven]:
         "parent_id": text_id(folder.parent_id),
         "name": folder.name,
         "type_default": folder.type_default,
-        "version": 1,
+        "version": FOLDER_VERSION,
     }
 
 

@@ -25,6 +25,7 @@ FOLDERS_MAX: Final = 1_024
 ITEMS_MAX: Final = 8_192
 TRASH: Final = 14
 ROOT: Final = 8
+OUTFIT: Final = 46
 _TYPES: Final = {
     "texture": 0,
     "sound": 1,
@@ -53,19 +54,23 @@ class Inventory:
         folders: as the login listed them.
     """
 
-    __slots__ = ("_by_type", "folders", "items", "root")
+    __slots__ = ("_by_type", "folders", "items", "outfit_version", "root")
 
     def __init__(self, *, root: bytes | None = None, folders: Iterable[Folder] = ()) -> None:
         self.root = root
         self.folders: list[bytes] = []
         """Folders to ask for their contents, in the login's order."""
         self.items: dict[bytes, ItemMade] = {}
+        self.outfit_version: int | None = None
+        """Of the folder that says what we wear, as the login counted; None if there is no such folder."""
         self._by_type: dict[int, bytes] = {}
         for folder in folders:
             if len(self.folders) >= FOLDERS_MAX:
                 break
             self.folders.append(folder.folder_id)
             self._by_type.setdefault(folder.type_default, folder.folder_id)
+            if folder.type_default == OUTFIT and self.outfit_version is None:
+                self.outfit_version = folder.version
 
     def folder_for(self, kind: int) -> bytes:
         """Tell where something of an asset type goes; the root where there is no better place, nil if there is none."""

@@ -138,3 +138,13 @@ async def test_hold_stops_it_and_pause_takes_it_out(tmp_path, autojump_clock) ->
         assert proof(await life.act(Say(text="Now."))) is EvidenceKind.OWN_ECHO
     assert life.ends() == [("requested", True)] * 2
     assert life.left_once()
+
+
+@pytest.mark.parametrize(("profile", "asks"), [(OPENSIM, False), (SECOND_LIFE, True)], ids=["opensim", "secondlife"])
+async def test_it_is_no_cloud(tmp_path, autojump_clock, profile, asks) -> None:
+    """Where the grid bakes it asks to be baked; where viewers do, its look is left alone. Spec: LIV-10."""
+    async with a_life(tmp_path, profile=profile) as life:
+        await life.online()
+        [agent] = life.server.core._agents.values()
+        await trio.sleep(10.0)
+        assert agent.dressed is asks
