@@ -356,7 +356,8 @@ class Teller:
                 change=change if event.success else 0,
                 counterpart_id=text_id(counterpart),
                 description=short(event.description),
-                reference="" if paid is None else paid.reference,
+                # Recognised by amount and receiver alone it is evidence while it is waited for, and none later.
+                reference="" if paid is None or paid.reference not in event.description else paid.reference,
             ),
         )
 
