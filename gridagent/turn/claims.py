@@ -9,15 +9,16 @@ Invariant: what only asks, denies, supposes, quotes or tells of others is no cla
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 import attrs
 
-from gridagent.turn.clauses import Sentence, amount_of, is_amount, sentences_of, words_in
-from gridagent.turn.deeds import DONE, ELSEWHERE, HANDED, NOUNS, STATE_WORDS, STATES, VERBS, Deed, Form
+from gridagent.turn.clauses import Sentence, amount_of, is_amount
+from gridagent.turn.deeds import ELSEWHERE, HANDED, NOUNS, STATE_WORDS, STATES, VERBS, Deed, Form
 
-__all__ = ("Claim", "asked_for", "claims_in")
+__all__ = ("Claim", "claim_of", "claims_in", "is_said_so")
 
 _OURS: Final = frozenset({"i", "we"})
 _OTHERS: Final = frozenset(
@@ -58,6 +59,7 @@ _SAYING: Final = frozenset(
         *("means", "suggest", "suggests", "insist", "insists", "assume", "assumes", "hoped", "hope", "hopes"),
     }
 )
+_WILL: Final = frozenset({"will", "would", "can", "could", "may", "might", "must", "shall", "to"})
 _NOTHING: Final = frozenset({"nothing", "nobody", "none", "no", "zero", "neither"})
 _PARTICIPLES_GO_ON: Final = frozenset({"by", "from", "in", "of", "near", "that", "with", "as", "on", "at"})
 _GERUNDS_GO_ON: Final = frozenset(
@@ -65,59 +67,9 @@ _GERUNDS_GO_ON: Final = frozenset(
 )
 _WINDOW: Final = 8
 _TAG_WORDS: Final = 3
-_YES: Final = frozenset(
-    {"yes", "yep", "yeah", "yup", "indeed", "certainly", "absolutely", "affirmative", "correct", "already"}
-)
-_YES_ONLY: Final = frozenset({"i did", "i have", "of course", "of course i did", "sure did", "just now", "i just did"})
 _HARMLESS: Final = frozenset({Deed.WALK, Deed.SIT, Deed.STAND, Deed.TOUCH, Deed.HALT, Deed.LOOK})
 """Deeds whose narration is taken out of what is spoken, and is no lie then."""
 _OUTSPOKEN: Final = frozenset({"now", "just", "again"})
-
-_ASKED: Final[dict[str, frozenset[Deed]]] = {
-    **dict.fromkeys(("pay", "tip", "refund", "transfer", "wire"), frozenset({Deed.PAY})),
-    "follow": frozenset({Deed.FOLLOW}),
-    **dict.fromkeys(("come", "walk"), frozenset({Deed.WALK, Deed.FOLLOW, Deed.TELEPORT})),
-    "sit": frozenset({Deed.SIT}),
-    "stand": frozenset({Deed.STAND}),
-    **dict.fromkeys(("teleport", "tp"), frozenset({Deed.TELEPORT, Deed.INVITE})),
-    "invite": frozenset({Deed.INVITE, Deed.BEFRIEND}),
-    "befriend": frozenset({Deed.BEFRIEND}),
-    **dict.fromkeys(("touch", "click", "press"), frozenset({Deed.TOUCH})),
-    "rez": frozenset({Deed.REZ}),
-    "rename": frozenset({Deed.EDIT}),
-    "delete": frozenset({Deed.DELETE}),
-    **dict.fromkeys(("eject", "kick", "ban"), frozenset({Deed.EJECT})),
-    **dict.fromkeys(("mute", "block"), frozenset({Deed.MUTE})),
-    **dict.fromkeys(("message", "notify", "im"), frozenset({Deed.MESSAGE})),
-}
-_PAST_OF: Final = {
-    "pay": "paid",
-    "tip": "tipped",
-    "send": "sent",
-    "give": "gave",
-    "transfer": "transferred",
-    "hand": "handed",
-    "refund": "refunded",
-    "follow": "followed",
-    "teleport": "teleported",
-    "invite": "invited",
-    "message": "messaged",
-    "add": "added",
-    "ban": "banned",
-    "notify": "notified",
-    "tell": "informed",
-    "inform": "informed",
-    "contact": "contacted",
-    "delete": "deleted",
-    "mute": "muted",
-    "eject": "ejected",
-    "kick": "kicked",
-    "block": "blocked",
-    "accept": "accepted",
-    "touch": "touched",
-    "rez": "rezzed",
-}
-_TURNED: Final = {"you": "i", "your": "my", "me": "you", "us": "you"}
 
 
 @attrs.frozen
@@ -137,40 +89,14 @@ class Claim:
     """It says that it was just now: what was done in earlier turns is not meant."""
 
 
-def claims_in(
-    sentences: Sequence[Sentence], *, own: frozenset[str] = frozenset(), asked: str = ""
-) -> tuple[Claim, ...]:
+def claims_in(sentences: Sequence[Sentence], *, own: frozenset[str] = frozenset()) -> tuple[Claim, ...]:
     """Return what a reply claims.
 
     Args:
         sentences: the reply's.
         own: words of the avatar's names; as a subject they mean the avatar.
-        asked: what it answers; decides what ``Done`` and ``Yes`` mean.
     """
-    found = [claim for sentence in sentences for claim in _claims(sentence, own)]
-    if asked and sentences:
-        found += _short_answers(sentences, asked)
-    return tuple(found)
-
-
-def asked_for(text: str) -> frozenset[Deed]:
-    """Return the deeds that somebody may be asking for."""
-    words = words_in(text)
-    found: set[Deed] = set()
-    for at, word in enumerate(words):
-        found |= _ASKED.get(word, frozenset())
-        if word in {"give", "send", "hand", "lend"}:
-            near = words[at + 1 : at + 1 + _WINDOW]
-            found |= {NOUNS[each] for each in near if each in NOUNS} | (
-                {Deed.PAY} if any(map(is_amount, near)) else set()
-            )
-        if (word == "add" and "friend" in words[at:]) or (word == "friend" and "me" in words[at : at + 2]):
-            found.add(Deed.BEFRIEND)
-        if word == "stop" and not {"following", "moving", "walking"}.isdisjoint(words[at:]):
-            found.add(Deed.HALT)
-        if word in {"tell", "inform"} and words[at + 1 : at + 2] not in {("me",), ("us",)}:
-            found.add(Deed.MESSAGE)
-    return frozenset(found)
+    return tuple(claim for sentence in sentences for claim in _claims(sentence, own))
 
 
 # --- finding claims -------------------------------------------------------------------------------
@@ -192,7 +118,7 @@ def _claims(sentence: Sentence, own: frozenset[str]) -> Iterator[Claim]:
         if sentence.narrated:
             deeds -= _HARMLESS
         if deeds:
-            yield _claim(sentence, deeds, after, names)
+            yield claim_of(sentence, deeds, after, names)
     if last == len(words) and not sentence.question:
         yield from _states(sentence)
 
@@ -324,7 +250,8 @@ _VAGUE: Final = frozenset(
 )
 
 
-def _claim(sentence: Sentence, deeds: frozenset[Deed], after: tuple[str, ...], names: tuple[str, ...]) -> Claim:
+def claim_of(sentence: Sentence, deeds: frozenset[Deed], after: tuple[str, ...], names: tuple[str, ...]) -> Claim:
+    """Return the claim of these deeds; the words behind the verb say to whom and how much."""
     amounts = [amount_of(word) for word in after if is_amount(word)]
     return Claim(
         deeds=deeds,
@@ -345,43 +272,15 @@ def _states(sentence: Sentence) -> Iterator[Claim]:
         found = pattern.search(text)
         if found is None:
             continue
-        before = text[: found.start()].split()
-        clause = before[max((at + 1 for at, word in enumerate(before) if word in _PARTS), default=0) :]
-        inside = found[0].split()
         behind = text[found.end() :].split()
-        if not _UNREAL.isdisjoint({*clause, *inside}) or {"will", "would", "can"} & {*clause, *inside}:
+        if behind[:1] in (["by"], ["from"]) or not is_said_so(text, found):
             continue
-        if behind[:1] in (["by"], ["from"]) or (not _SAYING.isdisjoint(clause) and _OURS.isdisjoint(clause)):
-            continue
-        yield _claim(sentence, frozenset({deed}), (*inside, *behind[:_WINDOW]), ())
+        yield claim_of(sentence, frozenset({deed}), (*found[0].split(), *behind[:_WINDOW]), ())
 
 
-def _short_answers(sentences: Sequence[Sentence], asked: str) -> Iterator[Claim]:
-    """Yield what ``Done`` and ``Yes`` claim, going by what was asked."""
-    wanted = asked_for(asked)
-    if wanted:
-        for sentence in sentences:
-            if not sentence.question and DONE.search(sentence.text):
-                amounts = [amount_of(word) for word in sentence.words if is_amount(word)]
-                yield Claim(
-                    wanted,
-                    to_you=False,
-                    names=(),
-                    amount=amounts[0] if amounts else None,
-                    elsewhere=False,
-                    outspoken=False,
-                )
-    first = sentences[0].words
-    head = " ".join(word for word in first if word != ",")
-    if (first[0] in _YES and "not" not in first and "but" not in first[:3]) or head in _YES_ONLY:
-        for question in sentences_of(asked):
-            yield from _claims(_as_statement(question), frozenset())
-
-
-def _as_statement(question: Sentence) -> Sentence:
-    """Return what a yes to ``Did you pay me?`` says."""
-    words = tuple(_TURNED.get(word, word) for word in question.words)
-    if words[:2] in {("did", "i"), ("have", "i")}:
-        words = ("i", *(_PAST_OF.get(word, word) for word in words[2:]))
-        return Sentence(words, question.capital[-len(words) :], question=False, narrated=False)
-    return Sentence((), (), question=False, narrated=False)
+def is_said_so(text: str, found: re.Match[str]) -> bool:
+    """Tell whether what was found in a sentence's text is said to be so: no denial, condition, report or plan."""
+    before = text[: found.start()].split()
+    clause = before[max((at + 1 for at, word in enumerate(before) if word in _PARTS), default=0) :]
+    reported = not _SAYING.isdisjoint(clause) and _OURS.isdisjoint(clause)
+    return not reported and _UNREAL.isdisjoint({*clause, *found[0].split()}) and _WILL.isdisjoint(clause)

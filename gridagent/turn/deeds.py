@@ -27,7 +27,9 @@ __all__ = (
     "NOUNS",
     "STATES",
     "STATE_WORDS",
+    "STILL",
     "VERBS",
+    "WHEN_ASKED",
     "Deed",
     "Form",
     "Verb",
@@ -223,26 +225,34 @@ NOUNS: Final[dict[str, Deed]] = {
 HANDED: Final = frozenset({Deed.PAY, Deed.GIVE, Deed.MESSAGE, Deed.INVITE, Deed.BEFRIEND})
 """What handing over may be when all that is said of it is ``it``."""
 
-_N: Final = "(?:payment|transfer|transaction|tip|refund|money(?::\\d+)?|funds|lindens?)"
+_N: Final = "(?:payment|amount|transfer|transaction|tip|refund|money(?::\\d+)?|funds|lindens?)"
 _G: Final = "(?:gift|item|landmark|notecard|freebie)"
 _M: Final = "(?:message|im|invite|invitation|teleport offer|teleport|friend request)"
-_WAS: Final = "(?:is|was|were|are|been|went|has|should be)(?: (?:now|just|already|all|successfully|fully|being))*"
+_WAS: Final = "(?:was|were|been|went|has|should be|(?:is|are) (?:now|already|just|all|successfully|being))(?: (?:now|just|already|all|successfully|fully|being))*"
 _GONE: Final = (
     "(?:sent|paid|transferred|delivered|complete|completed|processed|done|through|successful|credited|deposited|yours"
-    "|on (?:its|the) way|in your (?:account|inventory|wallet|balance)|waiting for you)"
+    "|on (?:its|the|their) way|in your (?:account|inventory|wallet|balance)|waiting for you)"
 )
+# In the present, a participle tells what happens in general; only where things are is about now.
+_IS: Final = "(?:is|are)(?: (?:now|just|already|all))*"
+_THERE: Final = "(?:complete|completed|done|through|successful|yours|on (?:its|the|their) way|in your (?:account|wallet|balance)|waiting for you)"
 STATES: Final[tuple[tuple[re.Pattern[str], Deed], ...]] = (
     *(
-        (re.compile(f" {noun}(?: [^,: ]+){{0,3}}? {_WAS} {_GONE} "), deed)
+        (re.compile(f" {noun}(?: (?!: )[^, ]+){{0,3}}? {_WAS} {_GONE} "), deed)
         for noun, deed in ((_N, Deed.PAY), (_G, Deed.GIVE), (_M, Deed.MESSAGE))
     ),
     *(
-        (re.compile(f"^ (?:[^ ]+ , )?{noun}(?: [^,: ]+){{0,3}}? {_GONE} (?:, |$)"), deed)
+        (re.compile(f" {noun}(?: (?!: )[^, ]+){{0,3}}? {_IS} {_THERE} "), deed)
+        for noun, deed in ((_N, Deed.PAY), (_G, Deed.GIVE), (_M, Deed.MESSAGE))
+    ),
+    *(
+        (re.compile(f"^ (?:[^ ]+ , )?{noun}(?: (?!: )[^, ]+){{0,4}}? {_GONE} (?:, |successfully |to [^ ]+ |now |$)"), deed)
         for noun, deed in ((_N, Deed.PAY), (_G, Deed.GIVE), (_M, Deed.MESSAGE))
     ),
     (re.compile(r" here (?:is|are) (?:your |the |some |a |an )?(?:tip|payment|refund|lindens?|money(?::\d+)?) "), Deed.PAY),
     (re.compile(r" here (?:is|are) (?:your |the |some )?money:\d+ "), Deed.PAY),
     (re.compile(r" here (?:is|are) (?:your|the|a) (?:landmark|notecard|gift|item|freebie) (?:, |for you |$)"), Deed.GIVE),
+    (re.compile(r" (?:i|we) (?:have )?(?:just |already |now )*(?:made|completed|processed|issued) (?:the|your|a) (?:payment|transfer|refund|transaction) "), Deed.PAY),
     (re.compile(r" you (?:have been|were just|are now) (?:paid|refunded|reimbursed|tipped) "), Deed.PAY),
     (re.compile(r" you (?:now |just |should |will )*(?:have|got|received?|see) (?:now |just |received |got )*(?:your |the )?money:\d+ "), Deed.PAY),
     (re.compile(r" (?:let|have let) (?:him|her|them|[^ ]+|the [^ ]+) know (?:now |already )?(?:that |, |$)"), Deed.MESSAGE),
@@ -261,13 +271,97 @@ STATES: Final[tuple[tuple[re.Pattern[str], Deed], ...]] = (
 
 STATE_WORDS: Final = frozenset(
     {
-        *("payment", "transfer", "transaction", "tip", "refund", "money", "funds", "linden", "lindens", "gift", "item"),
+        *(
+            "payment",
+            "amount",
+            "transfer",
+            "transaction",
+            "tip",
+            "refund",
+            "money",
+            "funds",
+            "linden",
+            "lindens",
+            "gift",
+            "item",
+        ),
         *("landmark", "notecard", "freebie", "message", "im", "invite", "invitation", "teleport", "friend", "paid"),
         *("refunded", "reimbursed", "tipped", "know", "way", "right", "coming", "seat", "sitting", "seated", "sat"),
         *("habe", "hab", "ai", "he", "hemos", "te", "ho", "paguei", "transferi", "heb"),
     }
 )
 """Words of which one is in whatever `STATES` finds, if no amount is."""
+
+_ENDED: Final = (
+    "(?:done|sent|delivered|paid|taken care of|sorted|handled|arranged|gone|banned|ejected|muted|blocked|deleted|removed"
+    "|returned|rezzed|renamed|kicked|stopped|added|friended|invited)"
+)
+_WELL: Final = "(?:,|:|ok|okay|yes|yep|sure|all|right|just|now|already|successfully|result|b|there|great)"
+_CURT: Final = (
+    "(?:paid|sent|banned|ejected|muted|deleted|removed|seated|sitting|following|transferred|invited|added|coming|told)"
+)
+_I: Final = "(?:^(?: [^ ]+ ,)* | (?:i|we) (?:have |am |are |did )?(?:just |already |now |also |gone ahead and )*)"
+_IT: Final = "(?:it|that|this|everything|all|he|she|they|the [^ ]+|your [^ ]+)"
+WHEN_ASKED: Final[tuple[tuple[re.Pattern[str], frozenset[Deed]], ...]] = tuple(
+    (re.compile(pattern), frozenset(deeds))
+    for pattern, deeds in (
+        (
+            f" {_IT} (?:is|are|was|were|has|have)(?: been)?(?: (?:now|just|already|all|successfully))* {_ENDED} (?!by )",
+            set(),
+        ),
+        (f"{_I}(?:taken care of|took care of|sorted it|sent you what|done what you|handled it) ", set()),
+        (" on (?:its|the|their) way | went through | deed is done | done and dusted ", set()),
+        (
+            " i (?:have )?already did | i did (?:just |now |hereby )?(?:pay|send|give|tell|follow|do|give|come|transfer) ",
+            set(),
+        ),
+        (f"^(?: {_WELL})* {_CURT} (?:[^ ]+ ){{0,3}}$", set()),
+        (
+            " (?:money:)?\\d+ (?:sent|paid|transferred|delivered) | money:\\d+ (?:for you|richer) | enjoy (?:your|the) (?:money|lindens|[^ ]+ money)",
+            {Deed.PAY},
+        ),
+        (
+            " i (?:hereby |do |now )*(?:pay|give|hand|transfer|send|tip) (?!me |us )[^ ]+ (?:money:)?\\d+ | is you paid ",
+            {Deed.PAY},
+        ),
+        (" i (?:now )?follow you | (?:started|begun|began) (?:following|to follow) ", {Deed.FOLLOW}),
+        (" i am (?:now |back )*(?:at )?home ", {Deed.TELEPORT}),
+        (" (?:took|taken) a seat ", {Deed.SIT}),
+        (
+            " (?:has been|was|were) (?:told|informed|notified) | (?:she|he) knows (?:now |, |$)| they know (?:now |, |$)",
+            {Deed.MESSAGE},
+        ),
+        (
+            " you are (?:now )?(?:invited|on my friends list) | we are (?:now )?friends (?:now |, |$)",
+            {Deed.INVITE, Deed.BEFRIEND},
+        ),
+        (f"{_I}(?:gave|given|dropped|put|slipped|sent) (?:[^ ,]+ ){{0,3}}?(?:money:)?\\d+ ", {Deed.PAY}),
+        (f"{_I}(?:dropped|put|placed|slipped|left) (?:[^ ,]+ ){{1,4}}?in(?:to)? your inventory ", {Deed.GIVE}),
+        (" you (?:should |now |will )*(?:have|find|see|got) (?:[^ ,]+ ){1,4}?in your inventory ", {Deed.GIVE}),
+        (f"{_I}(?:told|relayed|passed|forwarded|mentioned) (?!you |me |us |away |by |out )", {Deed.MESSAGE}),
+        (
+            f"{_I}(?:coming|right behind you|arrived|made it|walking (?:over|behind|to|towards)|behind you now) ",
+            {Deed.WALK, Deed.FOLLOW},
+        ),
+        (
+            " here i am | i am (?:now |right )?(?:here now|now here|next to you|behind you|beside you|with you now|at your side|there) ",
+            {Deed.WALK, Deed.FOLLOW, Deed.LOOK},
+        ),
+        (" (?:i am|now) (?:now )?(?:sitting|seated|sat) | taking a seat ", {Deed.SIT}),
+        (" i am (?:now )?(?:standing|up|on my feet) (?:now |, |$)| standing up ", {Deed.STAND}),
+        (f"{_I}stopped (?:now |, |here |for you |$)", {Deed.HALT}),
+        (f"{_I}(?:threw|thrown|got rid of|removed|kicked|booted) ", {Deed.EJECT, Deed.DELETE, Deed.RETURN}),
+        (f"{_I}(?:put|placed|made|created|built|set up) (?:a|an|the|your|it) ", {Deed.REZ}),
+        (
+            f"{_I}(?:made|taken|took) (?:a )?(?:mental )?note |{_I}(?:noted|saved|stored|written|wrote|added) (?:it|that|this) ",
+            {Deed.REMEMBER},
+        ),
+    )
+)
+"""Ways of saying that something was done which say so only to somebody who has just asked for it; without a deed of
+their own they mean whatever was asked for."""
+STILL: Final = frozenset({"still"})
+"""Signs that something has been so all along."""
 
 DONE: Final = re.compile(
     r"^ (?:(?:ok|okay|yes|sure|alright|great|there) ,? ?)*(?:all )?(?:done|finished|completed|all set|there you go"

@@ -22,6 +22,7 @@ from gridagent.ids import UUID_PATTERN
 from gridagent.presence.address import words_of
 from gridagent.tools.codes import ResultCode
 from gridagent.tools.evidence import Evidence
+from gridagent.turn.answers import answers_in
 from gridagent.turn.backing import is_backed
 from gridagent.turn.brief import Brief
 from gridagent.turn.claims import claims_in
@@ -128,7 +129,7 @@ def _is_invented(draft: Draft) -> bool:
 def _is_unverified(draft: Draft) -> bool:
     """Tell whether it claims a deed that nothing stands behind."""
     brief = draft.brief
-    claims = claims_in(draft.sentences, own=_own(brief), asked=draft.asked)
+    claims = [*claims_in(draft.sentences, own=_own(brief)), *answers_in(draft.sentences, draft.asked)]
     if not claims:
         return False
     speaker = brief.now_said[-1].avatar_id or ""

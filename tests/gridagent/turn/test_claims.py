@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridagent.turn.claims import Claim, asked_for
+from gridagent.turn.claims import Claim
 from gridagent.turn.claims import claims_in as claims_of
 from gridagent.turn.clauses import sentences_of
 from gridagent.turn.deeds import Deed
@@ -20,9 +20,9 @@ from gridagent.turn.deeds import Deed
 OWN = frozenset({"ruth"})
 
 
-def claims_in(text: str, *, own: frozenset[str] = frozenset(), asked: str = "") -> tuple[Claim, ...]:
+def claims_in(text: str, *, own: frozenset[str] = frozenset()) -> tuple[Claim, ...]:
     """Return what a text claims."""
-    return claims_of(sentences_of(text), own=own, asked=asked)
+    return claims_of(sentences_of(text), own=own)
 
 
 PAYMENTS = """I paid you 500.
@@ -278,66 +278,10 @@ def test_a_claim_says_to_whom_and_how_much() -> None:
     assert (claim.names, claim.amount, claim.to_you, claim.elsewhere) == ((), None, True, True)
 
 
-@pytest.mark.parametrize(
-    ("reply", "asked", "found"),
-    [
-        ("Done!", "pay me 500", True),
-        ("Done.", "give me the landmark", True),
-        ("All done, enjoy!", "please follow me", True),
-        ("Here you go!", "send me 20 L$", True),
-        ("Ok, done.", "add me as a friend, friend me", True),
-        ("Done.", "stop following me", True),
-        ("Done.", "tell Anna I'm here", True),
-        ("I did it.", "delete the box", True),
-        ("Done!", "tell me a joke", False),
-        ("Here you go: knock knock!", "send me good vibes", False),
-        ("Done!", "how are you?", False),
-        ("Not done.", "pay me 500", False),
-        ("Done?", "pay me 500", False),
-        ("Yes.", "Did you pay me?", True),
-        ("Yes, I did.", "did you send Anna the landmark?", True),
-        ("I did.", "Have you paid Anna?", True),
-        ("Already!", "did you pay me 500?", True),
-        ("No.", "Did you pay me?", False),
-        ("Yes.", "Can you pay me?", False),
-        ("Yes, but not yet.", "Did you pay me?", False),
-        ("Yes!", "Did you have fun?", False),
-        ("Yes.", "Did Anna pay you?", False),
-        ("Sure, what do you need?", "pay me 500", False),
-    ],
-)
-def test_short_answers_claim_what_was_asked(reply: str, asked: str, found: bool) -> None:  # noqa: FBT001 - a table's column
-    """``Done`` and ``Yes`` mean what was asked for. Spec: MND-9."""
-    assert bool(claims_in(reply, own=OWN, asked=asked)) is found
-
-
-def test_amounts_of_short_answers_count() -> None:
-    """``Done, L$500`` says how much."""
-    claims = claims_in("Done, L$500 for you.", asked="pay me 5")
-    assert 500 in {claim.amount for claim in claims}
-
-
-@pytest.mark.parametrize(
-    ("text", "deeds"),
-    [
-        ("pay me", {Deed.PAY}),
-        ("lend me 50 L$", {Deed.PAY}),
-        ("give me a hint", set()),
-        ("friend me", {Deed.BEFRIEND}),
-        ("stop", set()),
-        ("tell me more", set()),
-        ("inform Anna", {Deed.MESSAGE}),
-    ],
-)
-def test_what_is_asked_for(text: str, deeds: set[Deed]) -> None:
-    """A request names the deeds it may be after."""
-    assert asked_for(text) == deeds
-
-
-@given(st.text(max_size=200), st.text(max_size=60))
-def test_any_text_can_be_read(text: str, asked: str) -> None:
+@given(st.text(max_size=200))
+def test_any_text_can_be_read(text: str) -> None:
     """Whatever is written, claims are of known deeds."""
-    assert all(claim.deeds <= set(Deed) for claim in claims_in(text, own=OWN, asked=asked))
+    assert all(claim.deeds <= set(Deed) for claim in claims_in(text, own=OWN))
 
 
 @pytest.mark.parametrize("piece", ["I paid ", "'a b c", '"', "*", "(", "L$1", "and ", ", ", "you said I ", "`", "_x "])
@@ -345,5 +289,5 @@ def test_reading_is_linear(piece: str) -> None:
     """The longest text that is judged takes no longer than a moment, whatever is repeated in it."""
     text = piece * (12_000 // len(piece))
     began = time.process_time()
-    claims_in(text, own=OWN, asked=text)
+    claims_in(text, own=OWN)
     assert time.process_time() - began < 1.5
