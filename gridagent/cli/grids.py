@@ -24,7 +24,7 @@ from gridagent.config.secrets import Secrets, SecretStr
 from gridagent.errors import ConfigError, ConfigProblem
 from gridagent.grid.base import BackendFactory
 from gridagent.limits import SECRET_FILE_MAX_BYTES
-from gridagent.runtime.ports import Ports
+from gridagent.runtime.ports import Blocking, Ports
 
 __all__ = ("LiveGrid", "MakeBackends", "find_live_grid", "read_passwords")
 
@@ -44,6 +44,7 @@ class MakeBackends(Protocol):
         new_id: Callable[[], str],
         version: str,
         return_after_s: float,
+        blocking: Blocking | None,
     ) -> BackendFactory:
         """Return the factory.
 
@@ -67,7 +68,7 @@ class LiveGrid:
         """Where the avatars live, as people are told."""
         return f"in the live grid at {self.config.grid.live.login_url}"
 
-    def backend_factory(self, key: str, new_id: Callable[[], str]) -> BackendFactory:
+    def backend_factory(self, key: str, new_id: Callable[[], str], blocking: Blocking | None = None) -> BackendFactory:
         """Return what makes this avatar's backends, one a generation."""
         return self.make(
             self.config.avatars[key],  # type: ignore[index]  # keys are plain texts here
@@ -76,11 +77,12 @@ class LiveGrid:
             new_id=new_id,
             version=__version__,
             return_after_s=self.config.reconnect.return_after_s,
+            blocking=blocking,
         )
 
     def factories(self, ports: Ports) -> dict[str, BackendFactory]:
         """Return the factory of every avatar."""
-        return {key: self.backend_factory(key, ports.ids.uuid) for key in self.config.avatars}
+        return {key: self.backend_factory(key, ports.ids.uuid, ports.blocking) for key in self.config.avatars}
 
 
 def _path_of(key: str) -> str:

@@ -15,7 +15,7 @@ from gridagent.config.secrets import SecretStr
 from gridagent.errors import ConfigError, ConfigProblem
 from live_grid.errors import LocalProtocolError
 from live_grid.handover import SessionSettings
-from live_grid.io import Network, RealNetwork, is_second_life
+from live_grid.io import Network, ReadLarge, RealNetwork, is_second_life
 from live_grid.login import LoginRequest, StartLocation, parse_start, password_hash
 from live_grid.login.start import start_at
 
@@ -52,6 +52,8 @@ class LiveSettings:
     """Asks the operator for a one-time code."""
     network: Network = attrs.field(factory=RealNetwork)
     """What the connection stands on."""
+    read_large: ReadLarge | None = None
+    """Reads long answers off the loop; None reads them on it."""
     record: Callable[[bytes], object] | None = None
     """Takes the wire line by line, with its secrets taken out (Spec: LIV-13)."""
 

@@ -29,6 +29,8 @@ WRITE: Final = "UpdateNotecardAgentInventory"
 FOLDERS_AT_ONCE: Final = 10
 PAUSE_S: Final = 0.35
 """Grids allow about three such questions a second."""
+AGAIN_AFTER_S: Final = (10.0, 60.0, 300.0, 0.0)
+"""Pauses after each round of questions of which some came to nothing; items stay unknown until then."""
 BY_ITEM_NAME: Final = 0
 
 
@@ -36,23 +38,31 @@ async def learn_inventory(client: GridClient) -> int:
     """Ask for the contents of every folder, by capability where there is one and over UDP where not.
 
     Returns:
-        How many questions came to nothing.
+        How many questions came to nothing, also when they were asked again.
     """
+    folders = list(client.session.world.inventory.folders)
+    left = [folders[at : at + FOLDERS_AT_ONCE] for at in range(0, len(folders), FOLDERS_AT_ONCE)]
+    for pause_s in AGAIN_AFTER_S:
+        left = [chunk for chunk in left if not await _learn(client, chunk)]
+        if not left:
+            break
+        await trio.sleep(pause_s)
+    return len(left)
+
+
+async def _learn(client: GridClient, folders: list[bytes]) -> bool:
+    """Ask for the contents of some folders and pause; tell whether an answer came, or over UDP whether it was asked."""
     session = client.session
-    folders = list(session.world.inventory.folders)
-    missed = 0
-    for at in range(0, len(folders), FOLDERS_AT_ONCE):
-        chunk = folders[at : at + FOLDERS_AT_ONCE]
-        if session.capability(FETCH) is None:
-            missed += await _ask_over_udp(client, chunk)
-        else:
-            try:
-                answer = await client.ask_capability(FETCH, _question(session.me.agent_id, chunk))
-                session.world.inventory.learn(read_folders_untrusted(answer))
-            except (WebFailed, RemoteProtocolError):
-                missed += 1
-        await trio.sleep(PAUSE_S)
-    return missed
+    if session.capability(FETCH) is None:
+        return not await _ask_over_udp(client, folders)
+    learnt = True
+    try:
+        answer = await client.ask_capability(FETCH, _question(session.me.agent_id, folders))
+        session.world.inventory.learn(read_folders_untrusted(answer))
+    except (WebFailed, RemoteProtocolError):
+        learnt = False
+    await trio.sleep(PAUSE_S)
+    return learnt
 
 
 def _question(owner_id: bytes, folders: list[bytes]) -> LlsdGiven:

@@ -8,20 +8,23 @@ called once an avatar, before anything connects (Spec: LIV-14).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import attrs
 
 from gridagent.config.model import AvatarConfig, LiveGridConfig
 from gridagent.config.secrets import SecretStr
-from gridagent.errors import ConfigError, ConfigProblem
+from gridagent.errors import ConfigError, ConfigProblem, OutcomeUnknown
 from gridagent.grid.base import BackendFactory, GridBackend, Redeem
 from gridagent.ids import Generation
+from gridagent.runtime.ports import Blocking
 from live_grid.backend.account import LiveAccount, LiveSettings, start_of
 from live_grid.backend.backend import LiveBackend
 from live_grid.backend.refuge import Refuge
 from live_grid.circuit import CircuitConfig
 from live_grid.handover import SessionSettings
-from live_grid.io import Network, RealNetwork
+from live_grid.io import Network, RealNetwork, WebFailed
+from live_grid.llsd import LlsdValue, read_llsd_untrusted
 
 __all__ = ("live_backends",)
 
@@ -36,6 +39,7 @@ def live_backends(
     record: Callable[[bytes], object] | None = None,
     network: Network | None = None,
     return_after_s: float = 300.0,
+    blocking: Blocking | None = None,
 ) -> BackendFactory:
     """Make the factory of one avatar's backends.
 
@@ -48,6 +52,7 @@ def live_backends(
         record: takes the wire line by line, with its secrets taken out.
         network: what connections stand on; None is this machine's.
         return_after_s: seconds in a fallback before the avatar goes back to where its region restarted.
+        blocking: where long answers are read; None reads them on the loop.
 
     Raises:
         ConfigError: there is no login address, or the start names no place.
@@ -69,12 +74,26 @@ def live_backends(
         session=SessionSettings(circuit=CircuitConfig(dead_after_s=grid.idle_timeout_s)),
         record=record,
         network=network or RealNetwork(),
+        read_large=None if blocking is None else partial(_read, blocking),
     )
     account = LiveAccount(
         first_name=avatar.first_name, last_name=avatar.last_name, password=password, start=avatar.start
     )
     refuge = Refuge(avatar.start, avatar.fallbacks, return_after_s=return_after_s)
     return _Factory(account=account, settings=settings, new_id=new_id, refuge=refuge)
+
+
+async def _read(blocking: Blocking, body: bytes) -> LlsdValue:
+    """Read an answer where nothing waits for it.
+
+    Raises:
+        RemoteProtocolError: it cannot be read.
+        WebFailed: it takes too long.
+    """
+    try:
+        return await blocking.run(read_llsd_untrusted, body, name="live_grid.read")
+    except OutcomeUnknown:
+        raise WebFailed("too slow to be read") from None
 
 
 @attrs.frozen(kw_only=True, eq=False)

@@ -96,5 +96,13 @@ async def join(account: LiveAccount, settings: LiveSettings, on_event: Callable[
             with trio.CancelScope(shield=True, deadline=trio.current_time() + CLOSE_S):
                 await web.aclose()
     recorder = None if settings.record is None else Recorder(reply, now=now, write=settings.record)
-    client = GridClient(session, udp=udp, web=web, policy=policy, on_event=on_event, recorder=recorder)
+    client = GridClient(
+        session,
+        udp=udp,
+        web=web,
+        policy=policy,
+        on_event=on_event,
+        recorder=recorder,
+        read_large=settings.read_large,
+    )
     return Connection(client=client, udp=udp, web=web)

@@ -1,6 +1,7 @@
 """The shells: a socket, HTTP, logging in, one nursery a session, its health, and recordings of the wire."""
 
 from live_grid.io.client import GridClient as GridClient
+from live_grid.io.client import ReadLarge as ReadLarge
 from live_grid.io.door import LoginFailed as LoginFailed
 from live_grid.io.door import find_login_url as find_login_url
 from live_grid.io.door import log_in as log_in
@@ -20,6 +21,7 @@ __all__ = (
     "Health",
     "LoginFailed",
     "Network",
+    "ReadLarge",
     "RealNetwork",
     "Recorder",
     "UdpSocket",

@@ -10,8 +10,8 @@ Invariant: nothing outlives `run`, and whatever ends it, the grid is told once t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeAlias
 
 import trio
 
@@ -24,11 +24,14 @@ from live_grid.io.web import WebFailed
 from live_grid.llsd import LlsdGiven, LlsdValue, read_llsd_untrusted, write_llsd_xml
 from live_grid.requests import Request
 
-__all__ = ("GridClient",)
+__all__ = ("LARGE_BYTES", "GridClient", "ReadLarge")
 
 CAPABILITY_TIMEOUT_S: Final = 30.0
 _OK: Final = 200
 _LLSD: Final = "application/llsd+xml"
+LARGE_BYTES: Final = 64 * 1024
+"""Read in about ten milliseconds; a whole inventory takes seconds."""
+ReadLarge: TypeAlias = Callable[[bytes], Awaitable[LlsdValue]]
 EVENTS_AT_ONCE: Final = 256
 """Events handed out between two looks at the socket."""
 IDLE_S: Final = 1.0
@@ -47,9 +50,13 @@ class GridClient:
         policy: where the hosts of capabilities may live.
         on_event: takes each event, synchronously; the last one is `SessionEnded`.
         recorder: takes what goes over the wire, if anybody wants it.
+        read_large: reads an answer of over `LARGE_BYTES` where nothing waits for it; None reads it here.
     """
 
-    __slots__ = ("_on_event", "_policy", "_recorder", "_said_farewell", "_udp", "_wake", "_web", "session")
+    __slots__ = (
+        *("_on_event", "_policy", "_read_large", "_recorder", "_said_farewell", "_udp", "_wake", "_web"),
+        "session",
+    )
 
     def __init__(
         self,
@@ -60,7 +67,9 @@ class GridClient:
         policy: HostPolicy,
         on_event: Callable[[SessionEvent], None],
         recorder: Recorder | None = None,
+        read_large: ReadLarge | None = None,
     ) -> None:
+        self._read_large = read_large
         self.session = session
         self._udp = udp
         self._web = web
@@ -181,6 +190,8 @@ class GridClient:
         )
         if response.status != _OK:
             raise WebFailed(f"status {response.status}")
+        if self._read_large is not None and len(response.body) > LARGE_BYTES:
+            return await self._read_large(response.body)
         return read_llsd_untrusted(response.body)
 
     def nudge(self) -> None:

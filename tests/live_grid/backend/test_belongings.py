@@ -58,10 +58,12 @@ class Answers:
 async def test_folders_are_asked_about_by_the_dozen(autojump_clock) -> None:
     """What fails is counted and leaves the rest alone. Spec: LIV-8."""
     rows = {"folders": [{"items": [{"item_id": UUID(bytes=ITEM), "name": "Rose", "type": 6}]}]}
-    client = Answers(rows, WebFailed("x"), {"nonsense": 1})
+    client = Answers(rows, WebFailed("x"), {"nonsense": 1}, rows, WebFailed("x"), rows)
     client.session.world.inventory.folders = FOLDERS
-    assert await learn_inventory(client) == 2  # type: ignore[arg-type]
-    assert [name for name, _ in client.asked] == [FETCH] * 3
+    assert await learn_inventory(client) == 0  # type: ignore[arg-type]
+    assert [name for name, _ in client.asked] == [FETCH] * 6
+    asked = [len(body["folders"]) for _, body in client.asked]
+    assert asked == [10, 10, 5, 10, 5, 5]
     assert [item.name for item in client.session.world.inventory.items.values()] == ["Rose"]
 
 
@@ -73,7 +75,15 @@ async def test_without_the_capability_folders_are_asked_about_over_udp(autojump_
     sent = client.hands.sent()
     assert [type(message) for message in sent] == [FetchInventoryDescendents] * 3
     client.session.log_out(client.hands.grid.now)
-    assert await learn_inventory(client) == 3  # type: ignore[arg-type]
+    assert await learn_inventory(client) == 1  # type: ignore[arg-type]
+
+
+async def test_what_stays_unknown_is_left_in_the_end(autojump_clock) -> None:
+    """A few rounds within minutes, and no more. Spec: LIV-8."""
+    client = Answers(*[WebFailed("x")] * 8)
+    client.session.world.inventory.folders = FOLDERS[:11]
+    assert await learn_inventory(client) == 2  # type: ignore[arg-type]
+    assert len(client.asked) == 8
 
 
 async def test_a_notecard_is_written_in_two_steps() -> None:

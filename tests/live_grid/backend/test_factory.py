@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Awaitable, Callable
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -10,9 +11,12 @@ import pytest
 
 from gridagent.config.model import AvatarConfig, LiveGridConfig
 from gridagent.config.secrets import EndpointUrl, SecretStr
-from gridagent.errors import ConfigError
+from gridagent.errors import ConfigError, OutcomeUnknown
 from gridagent.ids import Generation
+from gridagent.runtime.deterministic import simulated_ports
 from live_grid.backend import LiveBackend, live_backends
+from live_grid.errors import RemoteProtocolError
+from live_grid.io import WebFailed
 from tests.live_grid.backend.scene import Ledger
 
 PASSWORD = SecretStr("secret")
@@ -50,6 +54,30 @@ def test_what_is_missing_is_told_before_anything_connects(
     """Each problem has its place and its mend. Spec: CFG-1."""
     with pytest.raises(ConfigError, match=problem):
         live_backends(avatar, grid, password=PASSWORD, new_id=lambda: "")
+
+
+class Slow:
+    """A thread that never ends in time."""
+
+    async def run(self, fn: object, *args: object, name: str) -> object:
+        """Give up at once."""
+        raise OutcomeUnknown(name)
+
+
+async def test_long_answers_are_read_where_nothing_waits(autojump_clock) -> None:
+    """On the port for blocking work, which may give up on them. Spec: LIV-9."""
+    grid = LiveGridConfig(login_url=EndpointUrl("http://127.0.0.1:8002/"))
+
+    def reader(blocking: object) -> Callable[[bytes], Awaitable[object]]:
+        factory = live_backends(AVATAR, grid, password=PASSWORD, new_id=lambda: "", blocking=blocking)
+        return factory(generation=Generation(1), redeem=Ledger().redeem)._settings.read_large
+
+    read = reader(simulated_ports(1).blocking)
+    assert await read(b"<llsd><array><integer>7</integer></array></llsd>") == [7]
+    with pytest.raises(RemoteProtocolError):
+        await read(b"<html>")
+    with pytest.raises(WebFailed, match="too slow"):
+        await reader(Slow())(b"<llsd/>")
 
 
 def test_the_entry_point_leads_here() -> None:

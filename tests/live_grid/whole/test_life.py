@@ -148,3 +148,18 @@ async def test_it_is_no_cloud(tmp_path, autojump_clock, profile, asks) -> None:
         [agent] = life.server.core._agents.values()
         await trio.sleep(10.0)
         assert agent.dressed is asks
+
+
+async def test_it_knows_all_that_it_holds(tmp_path, autojump_clock) -> None:
+    """Four hundred things come in one long answer, which is read beside everything else. Spec: LIV-8, LIV-9."""
+    async with a_life(tmp_path) as life:
+        last = [life.world.give(ADA, name=f"Thing {number}", kind="notecard") for number in range(400)][-1]
+        await life.online()
+        life.witness(CLEO)
+        await trio.sleep(20.0)
+        backend = life.handle._session._connection.backend
+        assert len(backend.connection.client.session.world.inventory.items) > 400
+        reply = await life.handle.control(RequestAction(action=asked.GiveItem(item_id=last, to=CLEO)))
+        await trio.sleep(2.0)
+        assert reply.accepted
+        assert not life.bodies(ActionSettled)  # on its way: Cleo has not answered yet
