@@ -154,3 +154,19 @@ def test_facts_older_than_they_are_kept_go(ledger, make, recall) -> None:
     ledger.write([[make.fact("old tea", at=0.0), make.fact("new tea", at=3_000 * 86_400.0)]])
     ledger.tend(3_661 * 86_400.0)
     assert [each.text for each in recall("tea")] == ["new tea"]
+
+
+def test_the_words_of_a_fact_leave_the_search_index_with_it(disk, ledger, make, recall) -> None:
+    """Spec: MEM-5 — one fact among many: its words lie on in no segment of the index, and the others are found."""
+    public = make.key(make.ben, Channel.PUBLIC)
+    for number in range(20):
+        ledger.write([[make.fact(f"ordinary {number} {n} words", key_=public, told_by=make.ben) for n in range(10)]])
+        if number == 7:
+            ledger.write([[make.fact("zebrafinch quicksilver", key_=public, told_by=make.ann)]])
+    ledger.write([(make.forgot(),)])
+    for name in disk.names("/state"):
+        raw = disk.read(f"/state/{name}", max_bytes=1 << 30)
+        assert b"zebrafinch" not in raw, name
+        assert b"quicksilver" not in raw, name
+    assert recall("zebrafinch", public) == ()
+    assert len(recall("ordinary", public, limit=50)) == 50

@@ -222,6 +222,23 @@ def test_a_bomb_ends_within_its_bounds(full, sql) -> None:
     assert apsw.memory_used() - before < 1 << 20, "everything was given back"
 
 
+def test_memory_is_a_bound_of_its_own(full, monkeypatch) -> None:
+    """Spec: MEM-6 — a question that sorts much text ends by what it holds, long before it ran out of instructions."""
+    monkeypatch.setattr(sql_question, "INSTRUCTIONS_MAX", 2_000_000)
+    monkeypatch.setattr(sql_question, "MEMORY_MAX_BYTES", 4 << 20)
+    before = apsw.memory_used()
+    apsw.memory_high_water(True)
+    with pytest.raises(SqlRefused) as refused:
+        answer_sql(
+            full,
+            "SELECT DISTINCT a.text || b.text || c.text FROM facts a, facts b, facts c LIMIT 1 OFFSET 1000000000",
+            wall=0.0,
+            seconds=lambda: 0.0,
+        )
+    assert refused.value.problem is SqlProblem.TOO_MUCH
+    assert apsw.memory_high_water(True) - before < 8 << 20
+
+
 def test_time_is_a_bound_of_its_own(full) -> None:
     """Spec: MEM-6 — where the clock runs, a question ends by it, however few instructions it took."""
     ticks = itertools.count(0.0, 0.1)
