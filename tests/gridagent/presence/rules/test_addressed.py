@@ -114,3 +114,53 @@ def test_what_is_said_too_far_away_is_not_answered():
     assert stage.say("ROBIN!", distance_m=50.0) == "addressed"
     assert stage.say("ROBIN! HELLO!", distance_m=50.1) == "quiet:too_far"
     assert stage.say("ROBIN!", OWNER, distance_m=90.0) == "addressed"
+
+
+GREETINGS = (
+    "and",
+    "dear",
+    "evening",
+    "good",
+    "hallo",
+    "hello",
+    "hey",
+    "hi",
+    "morning",
+    "oh",
+    "ok",
+    "okay",
+    "so",
+    "thanks",
+)
+
+
+@pytest.mark.parametrize("greeting", GREETINGS)
+def test_a_greeting_before_a_name_is_passed_over(greeting):
+    """Hello Ben calls Ben, and hello Robin the avatar."""
+    stage = Stage()
+    assert stage.say(f"{greeting} Ben, have you met Robin?") == "quiet:to_another"
+    assert stage.say(f"{greeting} Robin, have you met Ben?") == "addressed"
+
+
+def test_who_bears_the_avatars_name_does_not_take_its_calls():
+    """Spec: PRS-1 — another Robin near by changes nothing for who calls Robin."""
+    stage = Stage()
+    stage.around = Around(view(ANN), view(BEN, name="Robin Hood"))
+    assert stage.say("Robin, have you seen my hat?") == "addressed"
+
+
+@pytest.mark.parametrize("mark", [",", ":", ";", "!", " -", " \N{EN DASH}"])
+def test_a_mark_behind_a_name_makes_it_a_call(mark):
+    """Written as people write to one of many."""
+    assert Stage().say(f"Ben{mark} have you met Robin?") == "quiet:to_another"
+
+
+def test_each_distance_belongs_to_what_it_bounds():
+    """At the bound is within it: hearing, being alone, and the time for a reply."""
+    stage = Stage(hearing_m=20.0, reply_window_s=45.0)
+    stage.around = Around(view(ANN, distance_m=20.0))
+    assert stage.say("how are you today", distance_m=20.0) == "addressed:one_on_one"
+    stage.around = Around(view(ANN), view(BEN, distance_m=20.0))
+    assert stage.say("lovely weather we have") == "quiet:not_addressed"
+    stage.chain.replied(ANN, "Yes.", Origin.PUBLIC_CHAT, stage.now)
+    assert stage.say("it rained before, though", after=45.0) == "addressed:reply"
