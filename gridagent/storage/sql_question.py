@@ -175,6 +175,7 @@ def _bounded(connection: apsw.Connection, seconds: Callable[[], float]) -> Itera
     """Let nothing but reading happen, and not for long."""
     for limit, value in _LIMITS:
         connection.limit(limit, value)
+    connection.pragma("temp_store", "MEMORY")  # where it is counted; SQLite would put a large sort into a file
     connection.pragma("query_only", 1)
     connection.authorizer = _allows
     until = seconds() + SECONDS_MAX
