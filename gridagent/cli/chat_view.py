@@ -52,6 +52,8 @@ KINDS: Final = (
 )
 """Every kind of JSON line."""
 _KEPT_MAX: Final = 1_000
+_TYPING: Final = "set_typing"
+"""A sign of life, and no line of its own."""
 _COLOURS: Final = {
     Tone.HEARD: "36",
     Tone.SPOKE: "1;32",
@@ -127,6 +129,8 @@ class ChatView:
 
     def observed(self, at: float, body: told.ObservationBody) -> bool:
         """Take one of the avatar's observations; tells whether it shows that something is going on."""
+        if isinstance(body, told.ActionDecided | told.ActionSettled) and body.action == _TYPING:
+            return True
         event = self._event_of(at - self._began, body)
         if event is not None:
             self._put(event, in_words(body, self._people))

@@ -21,10 +21,11 @@ import msgspec
 
 from gridagent.cli.bank import keep_bank
 from gridagent.cli.grids import LiveGrid, find_live_grid
+from gridagent.cli.minds import API_KEY, PreparedMind, open_mind, open_model, prepare_mind, prices_of, spend_limits
 from gridagent.config.environment import PREFIX
 from gridagent.config.files import absolute_path, read_file
 from gridagent.config.load import parse_config
-from gridagent.config.model import AvatarConfig, Backend, Config, FailureRule, LlmProvider, LogLevel
+from gridagent.config.model import AvatarConfig, Backend, Config, FailureRule, LogLevel
 from gridagent.config.policy import PolicySection, Preset, RolesSection
 from gridagent.config.reload import diff_for_reload
 from gridagent.config.secrets import SecretStr
@@ -41,8 +42,9 @@ from gridagent.grid.simulated.scenario_incidents import Disconnect, Kick, Region
 from gridagent.grid.simulated.scenario_timeline import set_timeline
 from gridagent.ids import AvatarId, AvatarKey
 from gridagent.limits import SCENARIO_FILE_MAX_BYTES
+from gridagent.llm.accounting import Accounts
+from gridagent.observability import Log
 from gridagent.policy import Policy
-from gridagent.presence import ReflexMind
 from gridagent.runtime.deterministic import SimulatedIds, SimulatedRandomness
 from gridagent.runtime.ports import Ports
 from gridagent.runtime.restart import RestartIntensity
@@ -68,8 +70,7 @@ class _Avatar:
     """In the scenario; a live grid tells it at the login."""
     settings: SessionSettings
     policy: Policy
-    names: tuple[str, ...]
-    authorised: frozenset[AvatarId]
+    mind: PreparedMind
 
 
 @attrs.frozen(kw_only=True)
@@ -81,6 +82,8 @@ class Prepared:
     """The story of a simulated grid."""
     live: LiveGrid | None = None
     """The other kind of grid; exactly one of the two is there."""
+    api_key: SecretStr | None = attrs.field(default=None, repr=False)
+    """For the model's endpoint."""
     seed: int
     avatars: tuple[_Avatar, ...]
     demonstration: bool
@@ -148,7 +151,7 @@ def prepare(
     story = _scenario(config, scenario)
     if demonstrate:
         config = demonstration(config, story, chosen)
-    problems = [*_not_yet(config), *_accounts_missing(config, story)]
+    problems = _accounts_missing(config, story)
     if problems:
         raise ConfigError(tuple(problems))
     told = config.grid.simulated.seed
@@ -157,6 +160,7 @@ def prepare(
     return Prepared(
         config=config,
         scenario=story,
+        api_key=_api_key(secrets),
         seed=told if seed is None else seed,
         avatars=tuple(
             _avatar(config, story, AvatarKey(key), avatar, index)
@@ -167,18 +171,11 @@ def prepare(
 
 
 def _prepare_live(config: Config, secrets: Mapping[str, SecretStr] | None) -> Prepared:
-    problems = list(_not_yet(config))
-    live = None
-    try:
-        live = find_live_grid(config, secrets)
-    except ConfigError as error:
-        problems += error.problems
-    if problems or live is None:
-        raise ConfigError(tuple(problems))
     return Prepared(
         config=config,
         scenario=None,
-        live=live,
+        live=find_live_grid(config, secrets),
+        api_key=_api_key(secrets),
         seed=config.grid.simulated.seed,
         avatars=tuple(
             _avatar(config, None, AvatarKey(key), avatar, index)
@@ -186,6 +183,10 @@ def _prepare_live(config: Config, secrets: Mapping[str, SecretStr] | None) -> Pr
         ),
         demonstration=False,
     )
+
+
+def _api_key(secrets: Mapping[str, SecretStr] | None) -> SecretStr | None:
+    return None if secrets is None else secrets.get(API_KEY)
 
 
 def sections_chosen(environ: Mapping[str, str]) -> frozenset[str]:
@@ -239,21 +240,6 @@ def _from_file(path: Path) -> Scenario:
     return parse_scenario(content.data, str(path))
 
 
-def _not_yet(config: Config) -> Sequence[ConfigProblem]:
-    """What the configuration can say and this version cannot do; better refused than quietly done otherwise."""
-    problems = []
-    if config.llm.provider is not LlmProvider.OFFLINE:
-        problems.append(
-            ConfigProblem(
-                path="$.llm.provider",
-                what=f"this version has no adapter for {config.llm.provider.value}",
-                shape="",
-                mend="set it to offline",
-            )
-        )
-    return problems
-
-
 def _accounts_missing(config: Config, scenario: Scenario) -> Sequence[ConfigProblem]:
     known = ", ".join(account.name for account in scenario.agents()) or "none"
     return [
@@ -278,14 +264,12 @@ def _account(scenario: Scenario, avatar: AvatarConfig) -> Account | None:
 
 def _avatar(config: Config, scenario: Scenario | None, key: AvatarKey, avatar: AvatarConfig, index: int) -> _Avatar:
     account = None if scenario is None else _account(scenario, avatar)
-    roles = avatar.roles or config.roles
     return _Avatar(
         key=key,
         account_id=None if scenario is None or account is None else scenario.avatar_id(account),
         settings=_settings(config, scenario, key, index),
         policy=_policy(config, key),
-        names=(avatar.first_name, f"{avatar.first_name} {avatar.last_name}", *avatar.aliases),
-        authorised=frozenset(AvatarId(each) for each in (*roles.owners, *roles.trusted)),
+        mind=prepare_mind(config, key, avatar, looks_up=scenario is not None),
     )
 
 
@@ -308,6 +292,7 @@ def _settings(config: Config, scenario: Scenario | None, key: AvatarKey, index: 
         start_after_s=index * session.login_stagger_s,
         grid_events_max=config.queues.grid_events,
         controls_max=config.queues.controls,
+        errands_max=config.llm.max_concurrent_requests,
         observables_max=config.queues.observables,
         offline_work_max=reconnect.offline_work_capacity,
         shutdown_timeout_s=session.shutdown_timeout_s,
@@ -403,6 +388,7 @@ async def open_running(
     base: Path | None = None,
     faults: Faults | None = None,
     store: Store | None = None,
+    log: Log | None = None,
 ) -> AsyncIterator[Running]:
     """Run a prepared configuration until the block is left.
 
@@ -415,17 +401,30 @@ async def open_running(
         environ: variables that a reloaded configuration is laid under; None means none.
         base: directory that relative paths of a reloaded configuration start from.
         faults: knobs of the simulated grid; None takes the scenario's own.
-        store: where effects survive; None keeps them for this process only.
+        store: where effects and conversations survive; None keeps them for this process only.
+        log: takes what a model's provider says, redacted.
 
     Cancellation: the same orderly stop, bounded by each avatar's shutdown time-out.
     """
     reloading = partial(_Reloading, environ=environ or {}, base=base, set_level=set_level)
-    async with _open_grid(prepared, ports, faults, log_error) as (grid, backends):
+    async with (
+        _open_grid(prepared, ports, faults, log_error) as (grid, backends),
+        open_model(prepared.config, prepared.api_key, ports=ports, log=log) as model,
+    ):
+        config = prepared.config
+        think = partial(
+            open_mind,
+            ports=ports,
+            model=model,
+            accounts=Accounts(spend_limits(config)),
+            prices=prices_of(config),
+            own=tuple(each.account_id for each in prepared.avatars if each.account_id is not None),
+        )
         specs = [
             AvatarSpec(
                 settings=avatar.settings,
                 policy=avatar.policy,
-                mind=ReflexMind(avatar.names, avatar.authorised),
+                mind=partial(think, avatar.mind),
                 backend=backends[avatar.key],
                 reload=reloading(prepared.config, avatar.key),
             )

@@ -13,8 +13,10 @@ import msgspec
 
 from gridagent.cli.compose import Running, open_running, prepare
 from gridagent.cli.grids import read_passwords
+from gridagent.cli.minds import read_api_key
 from gridagent.config.load import parse_config
 from gridagent.config.model import Backend, Config
+from gridagent.config.secrets import SecretStr
 from gridagent.grid.simulated.faults import Faults
 from gridagent.runtime.ports import Ports
 from gridagent.runtime.system import system_ports
@@ -44,7 +46,9 @@ async def open_simulation(
         chosen = config
     else:
         chosen = parse_config(msgspec.json.encode(config))
-    secrets = read_passwords(chosen) if chosen.grid.backend is Backend.LIVE else None
+    secrets: dict[str, SecretStr] = read_api_key(chosen)
+    if chosen.grid.backend is Backend.LIVE:
+        secrets |= read_passwords(chosen)
     prepared = prepare(chosen, scenario=scenario, seed=seed, demonstrate=config is None, secrets=secrets)
     async with open_running(prepared, ports=ports or system_ports(), faults=faults) as running:
         yield running

@@ -227,6 +227,7 @@ class _Run:
                     environ=self._environ,
                     base=base,
                     store=None if archive is None else archive.store,
+                    log=self._log,
                 ) as running,
             ):
                 code = await self._serve(running, archive, showing)

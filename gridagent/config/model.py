@@ -32,6 +32,7 @@ from gridagent.config.fields import (
 from gridagent.config.policy import PolicySection, RolesSection
 from gridagent.config.presence import PresenceSection
 from gridagent.config.secrets import EndpointUrl
+from gridagent.config.spending import PriceSection, SpendSection
 from gridagent.limits import (
     AUDIT_ROWS_MAX,
     AVATARS_PER_SERVICE_MAX,
@@ -62,6 +63,7 @@ __all__ = (
     "LogDestination",
     "LogFormat",
     "LogLevel",
+    "NewerMessage",
     "PathsConfig",
     "QueuesConfig",
     "ReconnectConfig",
@@ -115,6 +117,14 @@ class LogFormat(StrEnum):
     """One JSON object a line, for machines."""
     CONSOLE = "console"
     """One readable line, for people."""
+
+
+class NewerMessage(StrEnum):
+    """What a newer message of a conversation does to an answer that is being thought about (Spec: MND-11)."""
+
+    JOIN = "join"
+    REPLACE = "replace"
+    QUEUE = "queue"
 
 
 class LogDestination(StrEnum):
@@ -286,6 +296,13 @@ class LlmConfig(_Section, frozen=True, kw_only=True):
     """Tools used for one answer."""
     answer_timeout_s: Seconds = 300.0
     """Longest the whole of one answer may take."""
+    newer_message: NewerMessage = NewerMessage.JOIN
+    """join: while nothing was done yet, one answer covers what came before too. replace: only the newest message is
+    answered. queue: each message is answered by itself."""
+    prices: PriceSection | None = None
+    """What tokens cost; null where that is nothing, or the provider says it."""
+    spend: SpendSection = SpendSection()
+    """The most that thinking may take."""
 
 
 class ControlConfig(_Section, frozen=True, kw_only=True):

@@ -25,15 +25,16 @@ class AvatarPurse:
         prices: of a million tokens; None where thinking costs nothing, or nobody said.
     """
 
-    __slots__ = ("_accounts", "_avatar", "_prices")
+    __slots__ = ("_accounts", "_avatar", "_held", "_prices")
 
     def __init__(self, accounts: Accounts, avatar: str, prices: Prices | None = None) -> None:
         self._accounts = accounts
         self._avatar = avatar
         self._prices = prices
+        self._held: dict[int, Reservation] = {}  # one a request that is out
 
-    def reserve(self, *, turn: str, person: str, request: LlmRequest, now: float) -> Reservation | None:
-        """Reserve the most that a request can take; None says that it is not there.
+    def reserve(self, *, turn: str, person: str, request: LlmRequest, now: float) -> int | None:
+        """Reserve the most that a request can take, and return its number; None says that it is not there.
 
         Args:
             turn: the turn's correlation id; one of another avatar may be called the same.
@@ -43,11 +44,15 @@ class AvatarPurse:
         """
         most = most_of(request, self._prices)
         held = self._accounts.reserve(turn=self._named(turn), person=person, avatar=self._avatar, most=most, now=now)
-        return None if isinstance(held, Spent) else held
+        if isinstance(held, Spent):
+            return None
+        self._held[held.number] = held
+        return held.number
 
-    def settle(self, held: Reservation, reply: LlmReply | None, *, now: float) -> None:
-        """Put what a request took in place of what was reserved."""
-        self._accounts.settle(held, held.most if reply is None else self._spend(reply), now=now)
+    def settle(self, held: int, reply: LlmReply | None, *, now: float) -> None:
+        """Put what a request took in place of what was reserved under a number, once."""
+        reserved = self._held.pop(held)
+        self._accounts.settle(reserved, reserved.most if reply is None else self._spend(reply), now=now)
 
     def end_turn(self, turn: str) -> None:
         """Close a turn's book."""

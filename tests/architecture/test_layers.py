@@ -12,7 +12,7 @@ import pytest
 
 from tests.architecture.source_tree import ROOT
 
-PURE = ("conversation", "goals", "memory", "mind", "policy", "presence", "tools", "turn")
+PURE = ("conversation", "goals", "memory", "mind", "policy", "presence", "thinking", "tools", "turn")
 WORDS = (
     "actions",
     "authority",

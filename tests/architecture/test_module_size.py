@@ -13,18 +13,20 @@ OVER_SOFT: dict[str, str] = {
     "gridagent/cli/parser.py": "one grammar: every command with its help and examples",
     "gridagent/cli/run.py": "one run: the order of starting and stopping, and every reason to end",
     "gridagent/cli/wording.py": "one vocabulary: the sentence for each observation",
+    "gridagent/config/model.py": "one model: every key with its meaning and default",
     "gridagent/events.py": "one catalogue: everything a grid can tell",
     "gridagent/fronts/control/server.py": "one protocol: a connection from its first frame to its last",
     "gridagent/fronts/control/words.py": "one catalogue: every request and reply of one protocol",
     "gridagent/llm/anthropic.py": "one wire format, read and written",
     "gridagent/policy/budgets.py": "one set of windows: charging, refunding and restoring share it",
+    "gridagent/policy/gateway.py": "one class: every way in and out of the only mint",
     "gridagent/runtime/channels.py": "one primitive: two ends over one core",
     "gridagent/runtime/supervisor.py": "one actor: starting, restarting, stopping and escalating share its records",
     "gridagent/session/actor.py": "the one shell that performs every effect of an avatar",
     "gridagent/session/core.py": "one decision maker over one avatar's state",
+    "gridagent/thinking/thinker.py": "one mind: the order in which presence, conversation, turn and speech meet",
     "live_grid/backend/backend.py": "one connection: the whole port and the tasks behind it",
     "live_grid/simulator/core.py": "one decision maker: datagrams, requests and time meet here",
-    "gridagent/policy/gateway.py": "one class: every way in and out of the only mint",
 }
 
 

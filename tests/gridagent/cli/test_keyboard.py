@@ -133,7 +133,7 @@ async def test_waiting_approvals_are_listed_and_answered(autojump_clock) -> None
     """An operator sees what would be done and says no. Spec: POL-7."""
     config = {
         "roles": {"owners": ["5eed0000-0000-4000-8000-000000000001"]},
-        "policy": {"preset": "shopkeeper", "matrix": {"public_chat": {"money": "owner"}}},
+        "policy": {"preset": "shopkeeper", "approvals": {"move": "required"}},
     }
     out = io.StringIO()
     async with (
@@ -147,5 +147,5 @@ async def test_waiting_approvals_are_listed_and_answered(autojump_clock) -> None
             await trio.sleep(5)
         lines = f"approvals\ndeny {waiting[0].approval_id}\napprovals\n"
         await Keyboard(Input(io.StringIO(lines)), [handle], view=view, leave=lambda: None).run()
-    assert f"{waiting[0].approval_id}: pay_avatar" in out.getvalue()
+    assert f"{waiting[0].approval_id}: walk_to" in out.getvalue()
     assert "nothing waits for an answer" in out.getvalue()

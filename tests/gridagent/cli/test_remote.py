@@ -31,7 +31,7 @@ ENDPOINT = Endpoint(host="127.0.0.1", port=9, pid=77, started_at=0.0, protocol=1
 OLIVE = "5eed0000-0000-4000-8000-000000000001"
 OWNED = {
     "roles": {"owners": [OLIVE]},
-    "policy": {"preset": "shopkeeper", "matrix": {"public_chat": {"money": "owner"}}},
+    "policy": {"preset": "shopkeeper", "approvals": {"move": "required"}},
 }
 
 
@@ -159,7 +159,7 @@ async def test_approvals_are_listed_and_answered_without_naming_the_avatar(autoj
         while not (waiting := ask.service.status()[0].gateway.approvals):  # noqa: ASYNC110 - virtual time
             await trio.sleep(5)
         _, text = await ask(remote.show_approvals, "robin")
-        assert text.startswith(f"{waiting[0].approval_id}  robin: pay_avatar ")
+        assert text.startswith(f"{waiting[0].approval_id}  robin: walk_to ")
         assert " s left" in text
         _, text = await ask(remote.show_status, None)
         assert "1 approvals wait for an answer" in text

@@ -211,7 +211,7 @@ async def test_waiting_approvals_are_listed_and_answered(autojump_clock) -> None
     """An approval shows its exact arguments, never its nonce, and can be denied from here. Spec: POL-7, POL-14."""
     config = {
         "roles": {"owners": ["5eed0000-0000-4000-8000-000000000001"]},
-        "policy": {"preset": "shopkeeper", "matrix": {"public_chat": {"money": "owner"}}},
+        "policy": {"preset": "shopkeeper", "approvals": {"move": "required"}},
     }
     async with bench(config=config, scenario="plaza") as room:
         async with aclosing((await room.client()).observe()) as seen:
@@ -220,8 +220,8 @@ async def test_waiting_approvals_are_listed_and_answered(autojump_clock) -> None
                     break
         client = await room.client()
         (row, *_) = await client.approvals("robin")
-        assert (row.action, row.avatar) == ("pay_avatar", "robin")
-        assert "amount=" in row.summary
+        assert (row.action, row.avatar) == ("walk_to", "robin")
+        assert "position=" in row.summary
         assert 0 < row.expires_in_s <= 300
         (status,) = await client.status()
         assert status.approvals == 1
