@@ -1,5 +1,7 @@
 """The one list of protected principals (Spec: PRS-4)."""
 
+from functools import partial
+
 import pytest
 
 from gridagent.config.presence import PresenceSection
@@ -7,7 +9,7 @@ from gridagent.errors import LimitExceeded
 from gridagent.ids import AvatarId
 from gridagent.limits import AVATARS_PER_SERVICE_MAX
 from gridagent.presence.protected import BOTS, EXEMPT, OVERSEERS, Exemption, OwnAvatars, Protected, Standing
-from tests.gridagent.presence.stage import ANN, BOT, MANAGER, OWNER, SISTER, person
+from tests.gridagent.presence.stage import ANN, BOT, MANAGER, OWNER, SISTER, Around, Stage, person, view
 
 SECTION = PresenceSection(estate_managers=(MANAGER,), declared_bots=(BOT,))
 
@@ -93,3 +95,74 @@ def test_a_shared_list_knows_each_avatar_once_it_logged_in():
     one.add_own(AvatarId(SISTER))
     assert other.standing_of(SISTER) is Standing.OWN_AVATAR
     assert SISTER in own
+
+
+PEOPLE = {
+    Standing.OWN_AVATAR: SISTER,
+    Standing.DECLARED_BOT: BOT,
+    Standing.OWNER: OWNER,
+    Standing.ESTATE_MANAGER: MANAGER,
+    Standing.NOBODY: ANN,
+}
+
+
+def _spent(who: str) -> set[str]:
+    stage = Stage()
+    while stage.room.take_answer(stage.now):
+        pass
+    return {stage.say("Robin, hi", who, after=0.0)}
+
+
+def _hushed(who: str) -> set[str]:
+    stage = Stage()
+    stage.room.quiet_until = stage.now + 100.0
+    return {stage.say("Robin, hi", who)}
+
+
+def _marked(who: str) -> set[str]:
+    stage = Stage()
+    stage.around = Around(view(who, scripted=True))
+    return {stage.say("Robin, hi", who)}
+
+
+def _disclosed(who: str) -> set[str]:
+    stage = Stage(disclose=True)
+    return {f"disclosed {stage.judge(stage.chat('Robin, hi', who)).disclose}"}
+
+
+TRIALS = {
+    Exemption.MUTING: ("quiet:muted", lambda who: {Stage(muted=tuple(PEOPLE.values())).say("Robin, hi", who)}),
+    Exemption.FLOOD: (
+        "quiet:flood",
+        lambda who: set(
+            map(partial(Stage().say, after=0.01), (f"Robin, {word}" for word in "abcdefghijklmnop"), [who] * 16)
+        ),
+    ),
+    Exemption.PHRASES: (
+        "quiet:blocked_phrase",
+        lambda who: {Stage(blocked_phrases=("slots",)).say("slots, Robin", who)},
+    ),
+    Exemption.QUIET: ("quiet:asked_to_be_quiet", _hushed),
+    Exemption.DISTANCE: ("quiet:too_far", lambda who: {Stage().say("Robin, hi", who, distance_m=200.0)}),
+    Exemption.SCRIPTED_AGENT: ("quiet:scripted_agent", _marked),
+    Exemption.REPEATS: (
+        "quiet:repeated",
+        lambda who: set(map(Stage(turns_per_bot=99).say, ["Robin, come over here"] * 9, [who] * 9)),
+    ),
+    Exemption.TURNS: (
+        "quiet:turn_ceiling",
+        lambda who: set(
+            map(Stage(turns_per_bot=1, turns_per_person=1).say, ("Robin, hello", "Robin, how is life"), [who] * 2)
+        ),
+    ),
+    Exemption.CROWD: ("quiet:crowded", _spent),
+    Exemption.DISCLOSURE: ("disclosed True", _disclosed),
+}
+
+
+@pytest.mark.parametrize("standing", list(PEOPLE))
+@pytest.mark.parametrize("exemption", list(Exemption))
+def test_each_exemption_holds_in_the_chain_for_exactly_whom_it_is_listed(exemption, standing):
+    """Spec: PRS-4 — every rule asks the one list, and asks it for the right thing."""
+    code, trial = TRIALS[exemption]
+    assert (code not in trial(PEOPLE[standing])) is (exemption in EXEMPT[standing])
