@@ -66,6 +66,8 @@ _GERUNDS_GO_ON: Final = frozenset(
     {"is", "would", "was", "can", "could", "will", "might", "may", "has", "requires", "needs"}
 )
 _WINDOW: Final = 8
+_BACK: Final = 64
+"""Words that are looked at in front of a verb; a sentence may be as long as a reply."""
 _TAG_WORDS: Final = 3
 _HARMLESS: Final = frozenset({Deed.WALK, Deed.SIT, Deed.STAND, Deed.TOUCH, Deed.HALT, Deed.LOOK})
 """Deeds whose narration is taken out of what is spoken, and is no lie then."""
@@ -171,12 +173,12 @@ def _is_ours(  # noqa: PLR0911 - one return a reason
 def _inherits(sentence: Sentence, here: int, form: Form, own: frozenset[str]) -> bool:
     """Tell whether a verb behind a comma or an ``and`` has the avatar for its subject."""
     words = sentence.words
-    before = words[:here]
+    before = words[max(0, here - _BACK) : here]
     if all(word in _INTERJECTIONS or word in _PARTS for word in before):
         return True
     if sentence.narrated:
         return True
-    for back in range(here - 1, -1, -1):
+    for back in range(here - 1, max(-1, here - _BACK), -1):
         word = words[back]
         if word in _OURS or word in own:
             between = frozenset(words[back + 1 : here])
@@ -190,7 +192,8 @@ def _inherits(sentence: Sentence, here: int, form: Form, own: frozenset[str]) ->
 
 def _is_real(words: tuple[str, ...], subject: int) -> bool:
     """Tell whether what a subject is said to have done is said to be so: no condition, denial or report."""
-    start = next((at + 1 for at in range(subject - 1, -1, -1) if words[at] in _PARTS), 0)
+    far = max(0, subject - _BACK)
+    start = next((at + 1 for at in range(subject - 1, far - 1, -1) if words[at] in _PARTS), far)
     lead = words[start:subject]
     if not _UNREAL.isdisjoint(lead):
         return False
@@ -198,7 +201,7 @@ def _is_real(words: tuple[str, ...], subject: int) -> bool:
     if said and _OURS.isdisjoint(lead):
         return False
     by_others = start >= 2 and words[start - 1] in {",", ":"} and words[start - 2] in _SAYING  # noqa: PLR2004
-    return not (by_others and _OURS.isdisjoint(words[: start - 1]))
+    return not (by_others and _OURS.isdisjoint(words[max(0, start - _BACK) : start - 1]))
 
 
 def _objects(sentence: Sentence, at: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

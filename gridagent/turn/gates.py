@@ -200,12 +200,12 @@ _DOES: Final = (
 _COMMANDS: Final = tuple(
     re.compile(pattern, re.IGNORECASE | re.MULTILINE)
     for pattern in (
-        rf"^\s*[/!\\@](?:{_DOES})\b",
+        rf"^[ \t]*[/!\\@](?:{_DOES})\b",
         rf"[\[<{{]\s*/?(?:{_DOES})\b[^\]>}}\n]{{0,80}}[\]>}}]",
         r"</?(?:tool_calls?|function_calls?|function|invoke|tool|tool_use|parameter|action)\b[^>\n]{0,80}>",
         r"\[/?TOOL_CALLS?\]|<\|(?:tool|python_tag|function)[^|\n]{0,40}\|>",
         r"[{,]\s*[\"'](?:name|tool|tool_name|function|action|arguments|parameters|command)[\"']\s*:",
-        r"^\s*(?:action|tool|function|call|command)\s*:\s*[a-z]+(?:_[a-z]+|\s*\()",
+        r"^[ \t]*(?:action|tool|function|call|command)\s*:\s*[a-z]+(?:_[a-z]+|\s*\()",
     )
 )
 _CALLED: Final = re.compile(r"\b([a-z]+)\s?\(\s*[^()\n]{0,200}[=:{\"'][^()\n]{0,200}\)")

@@ -47,7 +47,7 @@ from gridagent.turn.tally import Tally
 __all__ = ("Turn",)
 
 
-_READ_PER_SPOKEN: Final = 4
+_READ_PER_SPOKEN: Final = 2
 _AWAITED: Final = frozenset({TurnMode.ADDRESSED, TurnMode.FRONT})
 """Modes in which somebody waits for an answer, and hears a line of the persona's when there is none."""
 _UNHEARD: Final = frozenset({StopReason.CANCELLED, StopReason.SUPERSEDED, StopReason.SILENT})

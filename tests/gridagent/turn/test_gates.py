@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 import msgspec
@@ -347,3 +348,14 @@ def test_any_reply_is_judged(text: str, asked: str, looked: bool) -> None:  # no
     """Whatever is written and asked, a reply passes or is refused for a reason. Spec: MND-9."""
     found = refused_by(draft(text, *([LOOK] if looked else []), asked=asked))
     assert found is None or found in Correction
+
+
+@pytest.mark.parametrize(
+    "piece", ["\n", "I paid you 5, and ", "/", "[pay ", "{{", "a_b(", "who is Anna here ", "\n[aL$1 ", "\t", "_"]
+)
+def test_judging_is_linear(piece: str) -> None:
+    """The longest reply that is judged takes no longer than a moment, whatever is repeated in it."""
+    text = piece * (12_000 // len(piece))
+    began = time.process_time()
+    refused_by(draft(text, LOOK, asked=f"who is here? pay me! {text[:8_000]}"))
+    assert time.process_time() - began < 1.5
