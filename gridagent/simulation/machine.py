@@ -162,7 +162,9 @@ class Machine:
             return examine(PATH, twin.vfs, wall=self._ports.clock.wall())
         finally:
             twin.close()
+            twin.erase()
 
     def close(self) -> None:
-        """Take the disk's VFS away."""
+        """Take the disk away."""
         self.disk.close()
+        self.disk.erase()

@@ -188,6 +188,11 @@ class SimulatedDisk:
         """Take the VFS away; the files stay readable through this object."""
         self._vfs.unregister()
 
+    def erase(self) -> None:
+        """Let go of every file: disk and VFS refer to each other, so whoever waits for the collector keeps them."""
+        self._files.clear()
+        self._names.clear()
+
     # --- what the VFS does ------------------------------------------------------------------------
 
     @property

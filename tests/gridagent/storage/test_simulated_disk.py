@@ -194,5 +194,7 @@ def test_a_twin_is_another_disk(many) -> None:
         twin.reboot()
         assert twin.read("/d/a", max_bytes=3) in {b"old", b"new", b"nld", b"ned"}
         assert disk.counts.cuts == 0
+        twin.erase()
+        assert (twin.read("/d/a", max_bytes=3), disk.read("/d/a", max_bytes=9)) == (None, b"old")
     finally:
         twin.close()
