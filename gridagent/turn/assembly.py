@@ -32,6 +32,7 @@ from gridagent.language import (
     UserTurn,
     pairing_problem,
 )
+from gridagent.limits import MESSAGE_MAX_BYTES, clip_bytes
 from gridagent.turn.brief import Brief, TurnLimits
 from gridagent.turn.labels import heard_text, label, labelled, shown_name, sound
 from gridagent.turn.prompts import system_text
@@ -236,7 +237,8 @@ class Assembly:
                     yield self._heard(entry)
                 case Said(restored=True):
                     own = self._brief.persona.name or self._brief.self_name
-                    yield UserTurn(text=labelled(own, None, TextSource.MEMORY, entry.text))
+                    told = clip_bytes(entry.text, MESSAGE_MAX_BYTES)  # a label and what is escaped need room too
+                    yield UserTurn(text=labelled(own, None, TextSource.MEMORY, told))
                 case Said():
                     yield AssistantTurn(text=sound(entry.text))
                 case Used(restored=True):

@@ -143,6 +143,20 @@ def test_what_was_read_back_is_memory_in_the_users_role() -> None:
     assert texts[2].startswith("Ruth [memory]: Hi!")
 
 
+def test_the_longest_entries_can_be_shown() -> None:
+    """Each entry at its own ceiling becomes an entry of a request, with its label and what is escaped. Spec: BND-17."""
+    longest = [
+        heard("<a" * 32_768, who="[" * 128),
+        said("<a" * 131_072),
+        restored(said("<a" * 131_072)),
+        restored(used("look_around", data=b"<a" * 16_384)),
+        used("look_around", data=b'"' + b"<" * 32_000 + b'"'),
+    ]
+    for entry in longest:
+        turns = turns_of(brief([entry], heard("<a" * 32_768, at=9.0)), TurnLimits(request_max_tokens=10_000_000))
+        assert len(turns) > 3
+
+
 def test_turns_of_an_earlier_persona_are_left_out() -> None:
     """Whole exchanges of another persona go, with what was heard in them. Spec: MND-4."""
     history = [
