@@ -30,7 +30,10 @@ from live_grid.simulator.visit import Visit, VisitState
 
 __all__ = ("Capabilities",)
 
-_SEED, _QUEUE = "Seed", "EventQueueGet"
+_SEED, _QUEUE, _NOTECARD = "Seed", "EventQueueGet", "UpdateNotecardAgentInventory"
+_UPLOAD: Final = "upload "
+"""Before the item's id: what the address of one upload is called here."""
+_UPLOADS_MAX: Final = 16
 _NOT_FOUND: Final = HttpResponse(status=404, close=True)
 _BAD: Final = HttpResponse(status=400, close=True)
 _LLSD: Final = "application/llsd+xml"
@@ -78,7 +81,8 @@ class Capabilities:
             now: seconds.
             answer: takes the response, at once or, for a held poll, later.
         """
-        door = self._doors.get(request.path.removeprefix("/"))
+        path = request.path.removeprefix("/")
+        door = self._doors.get(path)
         if door is None:
             return False
         agent, visit, name = door
@@ -86,9 +90,25 @@ class Capabilities:
             answer(_NOT_FOUND)
         elif name == _QUEUE:
             self._poll(visit, request, now, answer)
+        elif name.startswith(_UPLOAD):
+            del self._doors[path]  # good for one upload
+            answer(_written(agent, ItemId(name.removeprefix(_UPLOAD)), request, UUID(self._stage.ids())))
+        elif name == _NOTECARD:
+            answer(self._offer_upload(agent, visit, request))
         else:
             answer(self._respond(agent, visit, name, request))
         return True
+
+    def _offer_upload(self, agent: Agent, visit: Visit, request: HttpRequest) -> HttpResponse:
+        """Name the address that takes a notecard's text."""
+        body = self._read(request)
+        item_id = ItemId(str(body.get("item_id")) if isinstance(body, dict) else "")
+        item = agent.avatar.inventory.get(item_id)
+        waiting = sum(name.startswith(_UPLOAD) for _, owner, name in self._doors.values() if owner is visit)
+        if item is None or item.kind != "notecard" or waiting >= _UPLOADS_MAX:
+            return HttpResponse(status=404)
+        address = self._stage.base_url + self._open(agent, visit, _UPLOAD + item_id)
+        return _llsd({"state": "upload", "uploader": address})
 
     def _poll(self, visit: Visit, request: HttpRequest, now: float, answer: Answer) -> None:
         match self._read(request):
@@ -107,12 +127,7 @@ class Capabilities:
             return self._seed(agent, visit, body)
         respond = _ANSWERS.get(name)
         value: LlsdGiven = {} if respond is None else respond(agent, body, request)
-        try:
-            written = write_llsd_xml(value)
-        except LocalProtocolError:
-            # A name of the world holds what XML cannot carry.
-            return HttpResponse(status=500)
-        return HttpResponse(content_type=_LLSD, body=written)
+        return _llsd(value)
 
     def _read(self, request: HttpRequest) -> LlsdValue | RemoteProtocolError:
         if not request.body:
@@ -143,6 +158,24 @@ class Capabilities:
         path = f"CE/{self._stage.ids()}" if name == _QUEUE else self._stage.ids()
         self._doors[path] = (agent, visit, name)
         return path
+
+
+def _llsd(value: LlsdGiven) -> HttpResponse:
+    try:
+        return HttpResponse(content_type=_LLSD, body=write_llsd_xml(value))
+    except LocalProtocolError:
+        # A name of the world holds what XML cannot carry.
+        return HttpResponse(status=500)
+
+
+def _written(agent: Agent, item_id: ItemId, request: HttpRequest, asset_id: UUID) -> HttpResponse:
+    """Write a notecard with what was uploaded; the world keeps its text and nothing around it."""
+    item = agent.avatar.inventory.get(item_id)
+    text = holdings.read_notecard_untrusted(request.body)
+    if item is None or text is None:
+        return _BAD
+    item.text = text
+    return _llsd({"state": "complete", "new_asset": asset_id, "new_inventory_item": UUID(item_id)})
 
 
 # --- what each capability says -------------------------------------------------------------------

@@ -73,6 +73,7 @@ _AT_HOME: Final[Mapping[type[Message], Callable[..., None]]] = MappingProxyType(
         m_objects.MultipleObjectUpdate: heeding_things.change_objects,
         m_objects.ObjectAdd: heeding_things.add_object,
         m_objects.ObjectGrab: heeding_things.grab,
+        m_making.ObjectDescription: heeding_things.describe_objects,
         m_objects.ObjectName: heeding_things.name_objects,
         m_objects.RezObject: heeding_things.rez_item,
         m_people.AcceptFriendship: heeding_people.accept_friendship,

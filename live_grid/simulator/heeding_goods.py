@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gridagent.actions import CreateLandmark, PayAvatar, PayObject
+from gridagent.actions import CreateLandmark, CreateNotecard, PayAvatar, PayObject
 from gridagent.events import BalanceChanged
 from gridagent.ids import AvatarId, ObjectId
 from gridagent.limits import LINDEN_PER_PAYMENT_MAX, clip
@@ -31,6 +31,7 @@ __all__ = ("balance", "create_item", "fetch_descendents", "pay", "pay_price")
 
 _DESCRIPTION_MAX_CHARACTERS: Final = 256
 _NAME_MAX_CHARACTERS: Final = 63
+_MADE: Final = {holdings.ASSET_TYPES[kind]: kind for kind in ("landmark", "notecard")}
 _ANY_PRICE: Final = -2
 _QUICK_PRICES: Final = (1, 5, 10, 20)
 
@@ -76,13 +77,15 @@ def pay_price(agent: Agent, visit: Visit, message: RequestPayPrice, now: float) 
 
 
 def create_item(agent: Agent, visit: Visit, message: CreateInventoryItem, now: float) -> None:
-    """Make a landmark of where the avatar is; nothing else can be made so here."""
+    """Make a landmark of where the avatar is, or an empty notecard, which a capability writes."""
     del visit
     block = message.inventory_block
     name = clip(text_of(block.name), _NAME_MAX_CHARACTERS).strip()
-    if block.type == holdings.ASSET_TYPES["landmark"] and name:
-        agent.makings.put(("landmark", name), block.callback_id)
-        agent.do("make", CreateLandmark(name=name), now)
+    kind = _MADE.get(block.type)
+    if kind is None or not name:
+        return
+    agent.makings.put((kind, name), block.callback_id)
+    agent.do("make", CreateLandmark(name=name) if kind == "landmark" else CreateNotecard(name=name, text=""), now)
 
 
 def fetch_descendents(agent: Agent, visit: Visit, message: FetchInventoryDescendents, now: float) -> None:

@@ -12,6 +12,9 @@ from typing import Final
 from gridagent.actions import DeleteObject, EditObject, ReturnObject, RezObject, Touch
 from gridagent.grid.simulated.objects import GridObject
 from gridagent.ids import ItemId, ObjectId
+from gridagent.limits import clip
+from live_grid.messages import text_of
+from live_grid.messages.making import ObjectDescription
 from live_grid.messages.objects import (
     DeRezObject,
     MultipleObjectUpdate,
@@ -31,6 +34,7 @@ from live_grid.simulator.wording import name_from_wire
 __all__ = (
     "add_object",
     "change_objects",
+    "describe_objects",
     "grab",
     "name_objects",
     "object_properties",
@@ -40,6 +44,8 @@ __all__ = (
 )
 
 _BLOCKS_MAX: Final = 255
+_DESCRIPTION_MAX_CHARACTERS: Final = 127
+"""As grids have it."""
 _PER_PACKED: Final = 4
 _NEW_NAME: Final = "Primitive"
 _POSITION: Final = 1
@@ -107,6 +113,15 @@ def name_objects(agent: Agent, visit: Visit, message: ObjectName, now: float) ->
         thing = _thing(visit, block.local_id)
         if thing is not None:
             agent.do("edit", EditObject(object_id=thing.object_id, name=name_from_wire(block.name)), now)
+
+
+def describe_objects(agent: Agent, visit: Visit, message: ObjectDescription, now: float) -> None:
+    """Describe objects."""
+    for block in message.object_data[:_BLOCKS_MAX]:
+        thing = _thing(visit, block.local_id)
+        if thing is not None:
+            said = clip(text_of(block.description), _DESCRIPTION_MAX_CHARACTERS)
+            agent.do("edit", EditObject(object_id=thing.object_id, description=said), now)
 
 
 def change_objects(agent: Agent, visit: Visit, message: MultipleObjectUpdate, now: float) -> None:

@@ -7,6 +7,7 @@ step (Spec: LIV-8, LIV-15).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
@@ -18,6 +19,7 @@ from gridagent.events import ItemView
 from gridagent.grid.simulated.items import Item
 from gridagent.grid.simulated.world import World
 from gridagent.ids import AvatarId
+from gridagent.limits import MESSAGE_MAX_BYTES, clip_bytes
 from live_grid.llsd import LlsdGiven
 from live_grid.messages import NIL
 from live_grid.messages.holdings import InventoryDescendents, UpdateCreateInventoryItem
@@ -36,6 +38,7 @@ __all__ = (
     "library_root",
     "new_item",
     "queued_item",
+    "read_notecard_untrusted",
 )
 
 ASSET_TYPES: Final[Mapping[str, int]] = MappingProxyType(
@@ -78,6 +81,7 @@ _FOLDERS: Final = (
 )
 _MODIFY, _COPY, _TRANSFER, _MOVE = 1 << 14, 1 << 15, 1 << 13, 1 << 19
 _PER_PACKET: Final = 5
+_NOTECARD: Final = re.compile(rb"\nText length (\d{1,6})\n")
 _CREATED: Final = 1_767_225_600
 FOLDER_VERSION: Final = 1
 """Of every folder, always: a client that looks again sees what changed."""
@@ -114,6 +118,15 @@ def folders_of(avatar_id: AvatarId) -> tuple[Folder, ...]:
             for name, number in _FOLDERS
         ),
     )
+
+
+def read_notecard_untrusted(body: bytes) -> str | None:
+    """Read the text of a notecard as clients write it; None if there is none to be found."""
+    found = _NOTECARD.search(body)
+    if found is None:
+        return None
+    raw = body[found.end() : found.end() + int(found[1])]
+    return clip_bytes(raw.decode("utf-8", "replace"), MESSAGE_MAX_BYTES)
 
 
 def kind_of(number: int) -> str:

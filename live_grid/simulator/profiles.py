@@ -21,6 +21,7 @@ _COMMON_CAPABILITIES: Final = (
     "FetchLibDescendents2",
     "GetDisplayNames",
     "SimulatorFeatures",
+    "UpdateNotecardAgentInventory",
 )
 
 

@@ -8,7 +8,9 @@ from uuid import UUID
 import pytest
 
 from gridagent.grid.simulated import World
-from live_grid.llsd import read_llsd_untrusted
+from gridagent.ids import ItemId
+from live_grid.backend.belongings import notecard_asset
+from live_grid.llsd import read_llsd_untrusted, write_llsd_xml
 from live_grid.simulator.holdings import folders_of
 from live_grid.simulator.ids import derived_id
 from live_grid.simulator.profiles import OPENSIM
@@ -49,6 +51,31 @@ def test_addresses_die_with_the_visit(world: World, table: Table, ada: Puppet) -
     table.pass_time(10.0)
     assert ada.fetch(address, b"").status == 404
     assert ada.fetch("/CAPS/nothing", b"").status == 404
+
+
+def test_a_notecard_is_written_at_an_address_of_its_own(world: World, ada: Puppet) -> None:
+    """The address is good once; the world keeps the text that stands in the asset. Spec: LIV-8, LIV-15."""
+    offer = cap(ada, "UpdateNotecardAgentInventory")
+    first, second = (ada.post(offer, {"item_id": NOTE}) for _ in range(2))
+    assert first["state"] == "upload"
+    done = read_llsd_untrusted(ada.fetch(str(first["uploader"]), notecard_asset("Ünder the stars.")).body)
+    assert (done["state"], done["new_inventory_item"]) == ("complete", NOTE)
+    assert world.avatar(world.avatars()[0]).inventory[ItemId(str(NOTE))].text == "Ünder the stars."
+    assert ada.fetch(str(first["uploader"]), notecard_asset("Again")).status == 404
+    assert ada.fetch(str(second["uploader"]), b"no notecard").status == 400
+
+
+def test_what_is_no_notecard_of_ours_is_not_written(ada: Puppet) -> None:
+    """Another's, nothing at all, and more at once than anybody needs. Spec: LIV-8; Fault: 34."""
+    offer = cap(ada, "UpdateNotecardAgentInventory")
+    for wish in (b"<llsd><map/></llsd>", b"garbage", b"<llsd><map><key>item_id</key><string>x</string></map></llsd>"):
+        assert ada.fetch(offer, wish).status == 404
+    addresses = {str(ada.post(offer, {"item_id": NOTE})["uploader"]) for _ in range(16)}
+    assert len(addresses) == 16
+    asked = write_llsd_xml({"item_id": NOTE})
+    assert ada.fetch(offer, asked).status == 404
+    assert ada.fetch(addresses.pop(), notecard_asset("Room again")).status == 200
+    assert ada.fetch(offer, asked).status == 200
 
 
 def test_a_folder_is_fetched(world: World, ada: Puppet) -> None:

@@ -148,8 +148,8 @@ def make(puppet: Puppet, kind: int, name: str) -> None:
 
 
 def test_a_landmark_is_made_under_the_number_it_was_asked_for_with(ada: Puppet) -> None:
-    """Nothing else can be made so, and nothing without a name. Spec: LIV-8, LIV-15."""
-    make(ada, 7, "A notecard")
+    """Nothing but it and notecards can be made so, and nothing without a name. Spec: LIV-8, LIV-15."""
+    make(ada, 10, "A script")
     make(ada, 3, " ")
     make(ada, 3, "Home")
     (made,) = ada.saw(UpdateCreateInventoryItem)

@@ -11,6 +11,7 @@ from gridagent.grid.simulated import Land, World
 from gridagent.grid.simulated.characters import ObjectTouched
 from gridagent.ids import ItemId, ObjectId
 from live_grid.messages import NIL, text_of, wire_text
+from live_grid.messages.making import ObjectDescription
 from live_grid.messages.objects import (
     DeRezObject,
     KillObject,
@@ -100,6 +101,9 @@ def test_a_box_is_built_named_moved_and_thrown_away(world: World, table: Table, 
     assert (built.thing.name, built.owner_id) == ("Primitive", world.avatars()[0])
     ada.say(ObjectName(agent_data=ada.session, object_data=(ObjectName.ObjectData(block.id, wire_text("Crate")),)))
     ada.say(ObjectName(agent_data=ada.session, object_data=(ObjectName.ObjectData(77, wire_text("Nothing")),)))
+    said = tuple(ObjectDescription.ObjectData(number, wire_text("Of oak.")) for number in (block.id, 77))
+    ada.say(ObjectDescription(agent_data=ada.session, object_data=said))
+    assert built.thing.description == "Of oak."
     moves = (
         (1, struct.pack("<3f", 70.0, 71.0, 30.0)),
         (2, struct.pack("<3f", 1.0, 1.0, 30.0)),

@@ -15,7 +15,7 @@ from gridagent.actions import Confirmed, InDoubt, Outcome, Position, Refused
 from gridagent.events import ChatHeard, FriendshipOffered, ImReceived, InventoryOffered
 from gridagent.grid.simulated import World
 from gridagent.grid.simulated.scenario import parse_scenario
-from gridagent.ids import AvatarId, ItemId
+from gridagent.ids import AvatarId, ItemId, ObjectId
 from live_grid.simulator import OPENSIM, SECOND_LIFE
 from tests.live_grid.whole.life import ADA, OLIVE, Life, a_life, a_life_without_a_wire
 
@@ -23,7 +23,7 @@ STORY = {
     "name": "two-tellings",
     "seed": 5,
     "regions": [
-        {"name": "Plaza", "x_m": 256000, "y_m": 256000, "owner": "Olive Owner"},
+        {"name": "Plaza", "x_m": 256000, "y_m": 256000, "owner": "Ada Actor"},
         {"name": "Annex", "x_m": 256256, "y_m": 256000, "size_m": 512, "owner": "Olive Owner"},
     ],
     "avatars": [
@@ -80,6 +80,13 @@ def object_named(world: World, name: str) -> object:
     return next(each for region in world.regions() for each in region.objects.values() if each.thing.name == name)
 
 
+def owned(world: World) -> ObjectId:
+    """Find the thing that is Ada's."""
+    return next(
+        each.object_id for region in world.regions() for each in region.objects.values() if each.owner_id == ADA
+    )
+
+
 def shown(outcome: Outcome) -> str:
     """How an action ended."""
     match outcome:
@@ -131,6 +138,10 @@ async def live(life: Life) -> tuple[list[Told], list[str]]:
             FriendshipOffered,
             lambda offer: asked.AnswerFriendship(offer_id=offer, accept=True),
         ),
+        lambda: do(asked.CreateNotecard(name="Diary", text="Today I met Olive.\nShe has a bench.")),
+        lambda: do(asked.CreateLandmark(name="Where we met")),
+        lambda: do(asked.RezObject(position=Position(x=104.0, y=98.0, z=22.0), name="Lantern")),
+        lambda: do(asked.EditObject(object_id=owned(life.world), name="Lamp", description="It glows.")),
         lambda: do(asked.TeleportTo(region="Annex", position=spot)),
         lambda: do(asked.Say(text="Anybody here?")),
         lambda: do(asked.TeleportTo(region="Nowhere", position=spot)),
@@ -156,7 +167,7 @@ def digest(world: World) -> dict[str, object]:
 
     def of(avatar_id: AvatarId) -> tuple[object, ...]:
         avatar = world.avatar(avatar_id)
-        items = sorted(each.name for each in world.inventory(avatar_id))
+        items = sorted((each.name, each.kind, each.text) for each in avatar.inventory.values())
         return (world.balance(avatar_id), items, sorted(avatar.friends), world.sessions.totals(avatar_id).logins)
 
     things = sorted(
