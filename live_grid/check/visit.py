@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Final, TypeVar, final
 
 import trio
@@ -38,7 +38,7 @@ _METERS: Final = frozenset(Meter) - {Meter.LINDEN, Meter.UPLOADS, Meter.CALLS_MO
 E = TypeVar("E", bound=GridEvent)
 
 
-@cache
+@lru_cache(maxsize=1)
 def _policy() -> Policy:
     budgets: dict[Meter, tuple[Budget, ...]] = {
         meter: (Budget(per=BudgetScope.GLOBAL, limit=min(1_000, METER_CEILINGS[meter]), window_s=60),)

@@ -76,8 +76,8 @@ def _row(line: bytes) -> object:
         return None
 
 
-async def visit(profile: WireProfile, arguments: list[str], *, by_handle: bool, place: Path) -> None:
-    """Let a client visit: everything it does is seen by Ben, who is there already."""
+async def visit(profile: WireProfile, arguments: list[str], *, by_handle: bool, place: Path) -> list[str]:
+    """Let a client visit, and return what it did; all of it is seen by Ben, who is there already."""
     world, ports = a_world(), system_ports()
     async with (
         open_simulated_grid(world, ports=ports) as grid,
@@ -112,10 +112,10 @@ async def visit(profile: WireProfile, arguments: list[str], *, by_handle: bool, 
             with trio.CancelScope(shield=True, deadline=trio.current_time() + 10.0):
                 await process.wait()
             nursery.cancel_scope.cancel()
-        assert [row["did"] for row in visitor.said] == STEPS
         assert [heard.source.name for heard in ben.saw(ChatHeard) if "Good day from" in heard.text] == ["Ada Actor"]
         assert [(got.text, got.source.name) for got in ben.saw(ImReceived)] == [("And back.", "Ada Actor")]
         assert server.statistics().malformed == 0
+        return [row["did"] for row in visitor.said]
 
 
 @pytest.mark.skipif(not HIPPOLYZER, reason="Hippolyzer is not installed")
@@ -123,7 +123,7 @@ async def visit(profile: WireProfile, arguments: list[str], *, by_handle: bool, 
 async def test_hippolyzer_lives_in_our_grid(profile: WireProfile, tmp_path: Path) -> None:
     """It logs in, hears, speaks, takes and sends an IM, teleports and logs out. Spec: LIV-15."""
     script = str(PEERS / "hippolyzer_visit.py")
-    await visit(profile, [HIPPOLYZER, script], by_handle=True, place=tmp_path)
+    assert await visit(profile, [HIPPOLYZER, script], by_handle=True, place=tmp_path) == STEPS
 
 
 @pytest.mark.skipif(not MODULES or NODE is None, reason="node-metaverse is not installed")
@@ -131,4 +131,4 @@ async def test_hippolyzer_lives_in_our_grid(profile: WireProfile, tmp_path: Path
 async def test_node_metaverse_lives_in_our_grid(profile: WireProfile, tmp_path: Path) -> None:
     """It logs in, hears, speaks, takes and sends an IM, teleports and logs out. Spec: LIV-15."""
     script = str(PEERS / "node_metaverse_visit.js")
-    await visit(profile, [str(NODE), script, MODULES], by_handle=False, place=tmp_path)
+    assert await visit(profile, [str(NODE), script, MODULES], by_handle=False, place=tmp_path) == STEPS
