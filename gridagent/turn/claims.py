@@ -50,6 +50,22 @@ _UNREAL: Final = frozenset(
         *("if", "unless", "whether", "suppose", "imagine", "pretend", "until", "once", "before", "when", "after"),
         *("wish", "would", "though", "soon", "not", "never", "no", "neither", "nor", "hardly", "cannot", "without"),
         *("nobody", "nothing", "none", "lie", "false", "untrue", "wrong"),
+        # as the languages say it in which a payment is claimed
+        *(
+            "nicht",
+            "nichts",
+            "kein",
+            "nie",
+            "pas",
+            "rien",
+            "jamais",
+            "nunca",
+            "nada",
+            "non",
+            "n\u00e3o",
+            "niet",
+            "niets",
+        ),
     }
 )
 _SAYING: Final = frozenset(

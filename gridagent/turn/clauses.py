@@ -124,9 +124,9 @@ def _sentence(text: str, *, narrated: bool) -> Sentence:
     for found in _WORD.finditer(marked):
         written = found[0]
         # In capitals it is a message, and no sloppy "I'm".
-        for word in ("im",) if written in {"IM", "IMs"} else _expanded(written.casefold()):
-            words.append(word)
-            capital.append(found[0][0].isupper())
+        parts = ("im",) if written in {"IM", "IMs"} else tuple(_expanded(written.casefold()))
+        words += parts
+        capital += (written[0].isupper(), *[False] * (len(parts) - 1))
     return Sentence(tuple(words), tuple(capital), "?" in text[-4:], narrated)
 
 

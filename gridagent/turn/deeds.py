@@ -260,12 +260,12 @@ STATES: Final[tuple[tuple[re.Pattern[str], Deed], ...]] = (
     (re.compile(r"^ (?:[^ ]+ , )?on my way (?:, |over |to you |now |$)"), Deed.WALK),
     (re.compile(r" i have (?:now |just )?(?:a seat|taken a seat) "), Deed.SIT),
     (re.compile(r" i am (?:now |just )?(?:sitting down|seated now|sat down) "), Deed.SIT),
-    (re.compile(r" (?:ich habe|hab) (?:dir|ihnen|ihm|ihr|dich|sie)? ?(?:[^ ]+ ){0,4}(?:\u00fcberwiesen|bezahlt|gezahlt) "), Deed.PAY),
-    (re.compile(r" (?:j ai|t ai|vous ai|je vous ai) (?:[^ ]+ ){0,3}(?:pay\u00e9|vers\u00e9|vir\u00e9) "), Deed.PAY),
-    (re.compile(r" (?:te|le|les) (?:he|hemos) (?:pagado|transferido) | te (?:pagu\u00e9|transfer\u00ed) "), Deed.PAY),
-    (re.compile(r" (?:ti|le|vi) ho (?:[^ ]+ ){0,2}(?:pagato|trasferito|versato) "), Deed.PAY),
+    (re.compile(r" ich (?:habe|hab) (?:[^ ]+ ){0,3}?(?:dir|ihnen|euch|ihm|ihr|money:\d+) (?:[^ ]+ ){0,4}?(?:\u00fcberwiesen|bezahlt|gezahlt|geschickt) "), Deed.PAY),
+    (re.compile(r" (?:t|vous|lui) ai (?:[^ ]+ ){0,3}?(?:pay\u00e9|vers\u00e9|vir\u00e9|envoy\u00e9) | j ai (?:[^ ]+ ){0,3}?(?:pay\u00e9|vers\u00e9|vir\u00e9|envoy\u00e9) money:\d+ "), Deed.PAY),
+    (re.compile(r" (?:te|le|les) (?:he|hemos) (?:pagado|transferido|enviado money:\d+) | te (?:pagu\u00e9|transfer\u00ed) "), Deed.PAY),
+    (re.compile(r" (?:ti|le|vi) ho (?:[^ ]+ ){0,2}?(?:pagato|trasferito|versato) "), Deed.PAY),
     (re.compile(r" (?:te paguei|paguei (?:a )?voc\u00ea|transferi (?:para )?voc\u00ea|j\u00e1 paguei) "), Deed.PAY),
-    (re.compile(r" ik heb (?:[^ ]+ ){0,4}(?:betaald|overgemaakt) "), Deed.PAY),
+    (re.compile(r" ik heb (?:[^ ]+ ){0,2}?(?:je|jou|u|hem|haar|money:\d+) (?:[^ ]+ ){0,3}?(?:betaald|overgemaakt|gestuurd) "), Deed.PAY),
 )  # fmt: skip
 """Ways of claiming a deed without saying who did it, over a sentence's words in one text."""
 
@@ -287,7 +287,7 @@ STATE_WORDS: Final = frozenset(
         ),
         *("landmark", "notecard", "freebie", "message", "im", "invite", "invitation", "teleport", "friend", "paid"),
         *("refunded", "reimbursed", "tipped", "know", "way", "right", "coming", "seat", "sitting", "seated", "sat"),
-        *("habe", "hab", "ai", "he", "hemos", "te", "ho", "paguei", "transferi", "heb"),
+        *("ich", "habe", "hab", "ai", "he", "hemos", "te", "ho", "paguei", "transferi", "heb"),
     }
 )
 """Words of which one is in whatever `STATES` finds, if no amount is."""

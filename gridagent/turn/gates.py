@@ -116,6 +116,10 @@ def _is_invented(draft: Draft) -> bool:
     persona = brief.persona
     for text in (brief.surroundings_line, persona.style, *persona.knowledge):
         known.update(words_of(text))
+    if not asked:  # places and people that were spoken of may be spoken of again
+        spoken = (each.text for each in brief.history[-_EARLIER_MAX:] if isinstance(each, Heard | Said))
+        for text in (draft.asked, *spoken):
+            known.update(words_of(text))
     room = _DATA_MAX_BYTES
     for each in draft.evidence:
         known.update(words_of(_text(each.data[:room])))

@@ -170,6 +170,10 @@ _NEAR: Final = re.compile(
 )
 _SEEN: Final = re.compile(r" (?:i|we) (?:can )?(?:also |currently |now |only |just )*(?:see|spot|notice)(?= )")
 _THERE: Final = re.compile(r" there (?:is|are) (?=\S)")
+_PLACED: Final = frozenset(
+    {"here", "near", "nearby", "there", "standing", "sitting", "dancing", "beside", "next", "behind", "around", "close"}
+)
+"""Words of which one makes what is seen something that is seen here."""
 _DENIED: Final = frozenset(
     {"not", "no", "nobody", "never", "if", "unless", "whether", "was", "were", "would", "will", "nothing"}
 )
@@ -210,7 +214,8 @@ def near_claimed(sentences: Sequence[Sentence], *, asked: bool) -> Iterator[tupl
 
     Args:
         sentences: the reply's.
-        asked: somebody asked for it, so that the first word of a sentence is a name too, if it can be one.
+        asked: somebody asked for it, so that the first word of a sentence is a name too, if it can be one, and what
+            is seen is seen here.
     """
     for sentence in sentences[:_SEEN_MAX]:
         said = sentence.text
@@ -224,7 +229,8 @@ def near_claimed(sentences: Sequence[Sentence], *, asked: bool) -> Iterator[tupl
             assert begin is not None  # noqa: S101 - one of the two was found
             start = said[: begin.end()].count(" ") - (begin is there)
             # Names are told bare; behind an article stands a thing, whatever letters it is written in.
-            if sentence.capital[start : start + 1] == (True,):
+            placed = asked or not _PLACED.isdisjoint(sentence.words[start:])
+            if placed and sentence.capital[start : start + 1] == (True,):
                 yield _names(sentence, start, len(sentence.words))
 
 

@@ -225,7 +225,16 @@ I'm writing a poem in my head.
 I've heard it all.
 She's followed by her dog.
 I love paying you compliments.
-I got paid.""".splitlines()
+I got paid.
+Ich habe dir nichts bezahlt.
+Ich habe für mein Land bezahlt.
+Je ne t'ai pas payé.
+J'ai payé mon loyer.
+No te he pagado nada.
+Non ti ho pagato.
+Não te paguei.
+Ik heb je niet betaald.
+Du hast mir 500 L$ überwiesen.""".splitlines()
 
 ELSEWHERE = [
     "I moved here years ago.",

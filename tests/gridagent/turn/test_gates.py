@@ -167,12 +167,27 @@ def test_our_own_remarks_ask_for_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", ["I see Anna and Bob.", "Anna Hill is here.", "Bob and Zed are standing next to you.", "There's Anna!"]
+    "reply",
+    [
+        "I see Anna and Bob here.",
+        "Anna Hill is here.",
+        "Bob and Zed are standing next to you.",
+        "There's Anna, near you!",
+    ],
 )
 def test_invented_company_is_refused(reply: str) -> None:
     """Names that no look shows are made up, whether anybody asked or not. Spec: MND-9."""
     assert refused_by(draft(reply, LOOK, asked="who is here?")) is Correction.INVENTED
     assert refused_by(draft(f"By the way, {reply}", now_said=(heard("hi"),), history=())) is Correction.INVENTED
+
+
+def test_what_was_spoken_of_may_be_spoken_of_again() -> None:
+    """Nobody asked who is near: places and people of the conversation are no inventions. Spec: MND-9."""
+    before = (heard("Do you know Ben's Boats?"), Said(text="By the Old Pier.", at=1, persona="d", tainted=False))
+    assert refused_by(draft("Sure, Ben's Boats is next to the Old Pier.", history=before, asked="where?")) is None
+    assert refused_by(draft("Sure, Zoe's Boats is next to the Old Pier.", history=before)) is Correction.INVENTED
+    assert refused_by(draft("I see Linden Lab has news.", asked="anything new?")) is None
+    assert refused_by(draft("I see Anna Hill over there.", asked="anything new?")) is Correction.INVENTED
 
 
 @pytest.mark.parametrize(
