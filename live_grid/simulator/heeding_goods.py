@@ -45,15 +45,19 @@ def balance(agent: Agent, visit: Visit, message: MoneyBalanceRequest, now: float
 
 
 def pay(agent: Agent, visit: Visit, message: MoneyTransferRequest, now: float) -> None:
-    """Pay an avatar, or an object's owner through the object."""
-    del visit
+    """Pay an avatar, or an object's owner through the object; who has too little is told what was not paid."""
     data, world = message.money_data, agent.stage.world
     payable = 0 < data.amount <= LINDEN_PER_PAYMENT_MAX and data.source_id == agent.agent_id
     if not payable or not world.settings.profile.has_money:
         return
     to = text_id(data.dest_id)
-    if to in world.avatars():
-        description = clip(text_of(data.description), _DESCRIPTION_MAX_CHARACTERS)
+    description = clip(text_of(data.description), _DESCRIPTION_MAX_CHARACTERS)
+    if agent.avatar.balance < data.amount:
+        refused = BalanceChanged(
+            balance=agent.avatar.balance, change=-data.amount, counterpart_id=to, description=description
+        )
+        visit.say(balance_reply(agent, refused, success=False))
+    elif to in world.avatars():
         agent.do("pay", PayAvatar(to=AvatarId(to), amount=data.amount, description=description), now)
     else:
         agent.do("pay", PayObject(object_id=ObjectId(to), amount=data.amount), now)

@@ -21,6 +21,7 @@ __all__ = ("GIFT_TYPE", "PAY_OBJECT_TYPE", "balance_reply")
 GIFT_TYPE: Final = 5001
 PAY_OBJECT_TYPE: Final = 5008
 _S32_MAX: Final = 0x7FFF_FFFF
+_NOT_ENOUGH: Final = "You do not have enough L$."
 
 
 def balance_reply(
@@ -32,7 +33,7 @@ def balance_reply(
     paid = event.change < 0
     name = _name_of(agent, event.counterpart_id)
     amount = abs(event.change)
-    words = f"You paid {name} L${amount}." if paid else f"{name} paid you L${amount}."
+    words = _NOT_ENOUGH if not success else f"You paid {name} L${amount}." if paid else f"{name} paid you L${amount}."
     is_avatar = other == NIL or event.counterpart_id in world.avatars()
     return MoneyBalanceReply(
         money_data=MoneyBalanceReply.MoneyData(
@@ -42,7 +43,7 @@ def balance_reply(
             money_balance=min(event.balance, _S32_MAX),
             square_meters_credit=0,
             square_meters_committed=0,
-            description=short_text(words if amount else ""),
+            description=short_text(words if amount or not success else ""),
         ),
         transaction_info=MoneyBalanceReply.TransactionInfo(
             transaction_type=0 if not amount else GIFT_TYPE if is_avatar else PAY_OBJECT_TYPE,

@@ -89,12 +89,15 @@ def test_objects_take_money_and_sell(world: World, ada: Puppet) -> None:
 
 
 def test_a_payment_that_fails_says_so(world: World, ada: Puppet, ben: Witness) -> None:
-    """By a balance reply without success. Spec: EFX-1, LIV-15."""
-    pay(ada, ben.avatar_id, 1_000)
+    """By a balance reply without success, which names what was not paid, and why. Spec: EFX-1, EFX-5, LIV-15."""
+    pay(ada, ben.avatar_id, 1_000, "rent n0nce")
     (reply,) = ada.saw(MoneyBalanceReply)
     assert not reply.money_data.transaction_success
-    assert (reply.money_data.money_balance, reply.transaction_info.amount) == (100, 0)
-    assert text_of(reply.transaction_info.item_description) == "You do not have enough L$."
+    info = reply.transaction_info
+    assert (reply.money_data.money_balance, info.amount, info.dest_id) == (100, 1_000, wire_id(ben.avatar_id))
+    assert text_of(info.item_description) == "rent n0nce"
+    assert text_of(reply.money_data.description) == "You do not have enough L$."
+    assert [world.balance(each) for each in world.avatars()[:2]] == [100, 100]
 
 
 @pytest.mark.parametrize("amount", [0, -5, 2_000_000])

@@ -49,8 +49,8 @@ async def test_it_answers_its_owner_who_speaks_to_it(tmp_path, autojump_clock) -
         await life.online()
         olive = life.witness(OLIVE)
         life.world.perform(OLIVE, Say(text="Hello Ada!"), life.grid.now())
-        await life.until(lambda: len(olive.saw(ChatHeard)) > 1 or life.bodies(ActionSettled))
-        assert ADA in {each.source.id for each in olive.saw(ChatHeard)}
+        await life.until(lambda: [each for each in olive.saw(ChatHeard) if each.source.id == ADA])
+        assert life.handle.status().link is LinkState.ONLINE
 
 
 @KINDS
@@ -163,3 +163,16 @@ async def test_it_knows_all_that_it_holds(tmp_path, autojump_clock) -> None:
         await trio.sleep(2.0)
         assert reply.accepted
         assert not life.bodies(ActionSettled)  # on its way: Cleo has not answered yet
+
+
+async def test_a_payment_that_the_grid_refuses_is_known_at_once(tmp_path, autojump_clock) -> None:
+    """It believed to have more than it had: refused by the balance that comes back, not in doubt. Spec: EFX-1."""
+    async with a_life(tmp_path) as life:
+        await life.online()
+        life.witness(CLEO)
+        await life.until(lambda: life.events(BalanceChanged))
+        life.world.avatar(ADA).balance = 10
+        began = life.grid.now()
+        assert isinstance(await life.act(asked.PayAvatar(to=CLEO, amount=50)), Refused)
+        assert life.grid.now() - began < 2.0
+        assert (life.world.balance(ADA), life.world.balance(CLEO)) == (10, 100)
