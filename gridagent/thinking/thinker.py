@@ -56,7 +56,7 @@ from gridagent.tools.descriptor import Port
 from gridagent.tools.envelope import Acted, Answered, Broke, Decided, TimedOut, ToolOutcome
 from gridagent.tools.registry import Registry
 from gridagent.tools.work import Act, Answer, Ask
-from gridagent.turn import AskModel, Perform, StopReason
+from gridagent.turn import AskModel, Perform, StopReason, TurnResult
 from gridagent.turn import GiveUp as EndTurn
 
 __all__ = ("Thinker",)
@@ -437,7 +437,7 @@ class Thinker:
                 self._all_kept(self._conversations.use(running.key, entry, now.monotonic))
         if reply:
             yield ReplyComposed(correlation=running.correlation, text=reply)
-        yield TurnEnded(correlation=running.correlation, stop=result.stop.value)
+        yield _ended(running.correlation, result)
         if reply:
             yield from self._speak(running, reply, now, tainted=result.tainted)
         lane = self._lanes.find(running.key)
@@ -492,6 +492,21 @@ class Thinker:
     def _all_kept(self, changes: Iterable[ConversationChange]) -> None:
         for change in changes:
             self._kept(change)
+
+
+def _ended(correlation: CorrelationId, result: TurnResult) -> TurnEnded:
+    """Say how a turn ended, and what its requests took together."""
+    return TurnEnded(
+        correlation=correlation,
+        stop=result.stop.value,
+        model_turns=result.model_turns,
+        input_tokens=result.usage.input_tokens,
+        cached_tokens=result.usage.cached_tokens,
+        output_tokens=result.usage.output_tokens,
+        cost_micros=result.cost_micros,
+        corrections=result.corrections,
+        fallback=result.fallback,
+    )
 
 
 def _failure(answer: object) -> LlmFailure:
