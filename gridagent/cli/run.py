@@ -351,7 +351,13 @@ class _Run:
     async def _stop(self, running: Running) -> ExitCode:
         """Stop every avatar within the shutdown time-out and choose the exit code."""
         service = running.service
-        blocked = any(status.link is LinkState.AUTHENTICATION_BLOCKED for status in service.status())
+        blocked = [status for status in service.status() if status.link is LinkState.AUTHENTICATION_BLOCKED]
+        for status in blocked:
+            why = status.last_error.replace("_", " ")
+            self._streams.stderr.write(
+                f"gridagent: {status.key} may not log in ({why}); "
+                "mend its account or its password file, then start again\n"
+            )
         service.close()
         with trio.move_on_after(self._config.session.shutdown_timeout_s) as bound:
             await service.wait_stopped()

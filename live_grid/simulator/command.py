@@ -169,7 +169,12 @@ def main(args: Sequence[str] | None = None) -> int:
         return _USAGE
     try:
         trio.run(partial(_serve, arguments, scenario, faults, system_ports()))
-    except (GridAgentError, OSError) as error:
+    except GridAgentError as error:
         print(f"gridagent grid: {error}", file=sys.stderr)  # noqa: T201 - a command line
+        return _FAILED
+    except OSError as error:
+        place = f"{arguments.host} from port {arguments.port} on"
+        why = f"cannot be served: {error.strerror}; give another --port, or 0 for any that is free"
+        print(f"gridagent grid: {place} {why}", file=sys.stderr)  # noqa: T201 - a command line
         return _FAILED
     return 0

@@ -229,6 +229,9 @@ def test_a_blocked_avatar_has_its_own_exit_code(gridagent, monkeypatch) -> None:
     done = gridagent("run", "--for", "1h")
     assert done.code == ExitCode.AUTHENTICATION_BLOCKED
     assert "authentication-blocked" in done.out
+    assert done.err == (
+        "gridagent: robin may not log in (banned); mend its account or its password file, then start again\n"
+    )
     # Nobody is left who may log in, so the hour is not waited for.
     assert log_of(gridagent.room)[-1]["why"] == "blocked"
 

@@ -6,6 +6,7 @@ import json
 import os
 import runpy
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -125,6 +126,17 @@ def test_an_address_that_cannot_be_had_is_a_failure(capsys: pytest.CaptureFixtur
     assert "this machine only" in capsys.readouterr().err
     assert main(["--port", "65535"]) == 3
     assert "leaves no room" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_said_to_be(capsys: pytest.CaptureFixture[str]) -> None:
+    """With what to do about it. Spec: OPS-1."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        assert main(["--scenario", "quiet-room", "--port", str(port)]) == 3
+    said = capsys.readouterr().err
+    assert said.startswith(f"gridagent grid: 127.0.0.1 from port {port} on cannot be served: ")
+    assert "give another --port" in said
 
 
 def test_knobs_are_read_as_json() -> None:

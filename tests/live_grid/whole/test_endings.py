@@ -7,6 +7,7 @@ import trio
 
 from gridagent.actions import Confirmed, Position, Say
 from gridagent.controls import Connect, ForceReconnect
+from gridagent.errors import BackendError
 from gridagent.events import DisconnectCause
 from gridagent.grid.simulated.witness import Witness
 from gridagent.observations import Diagnostic, LinkState, LinkStateChanged
@@ -102,6 +103,20 @@ async def test_kicked_it_stays_away_and_says_so(tmp_path, autojump_clock, profil
         assert await speaks(life)
         assert "Enough." not in str(life.bodies(Diagnostic))
     assert life.left_once()
+
+
+async def test_somebody_else_on_our_account_is_left_alone(tmp_path, autojump_clock) -> None:
+    """Thrown out by another login, it stays away: two programs on one account don't chase each other. Spec: SUP-6."""
+    async with a_life(tmp_path) as life:
+        await life.online()
+        with pytest.raises(BackendError):
+            Witness(life.world, ADA, life.grid.now())  # refused once, and the session that is in is ended
+        other = Witness(life.world, ADA, life.grid.now())
+        await life.until(lambda: waits(life))
+        await trio.sleep(1_800.0)
+        assert life.ends() == [("kicked", True)]
+        assert waits(life) == [3600.0]
+        assert other.ended_by is None
 
 
 @KINDS
