@@ -45,6 +45,7 @@ from gridagent.limits import SCENARIO_FILE_MAX_BYTES
 from gridagent.llm.accounting import Accounts
 from gridagent.observability import Log
 from gridagent.policy import Policy
+from gridagent.presence.protected import OwnAvatars
 from gridagent.runtime.deterministic import SimulatedIds, SimulatedRandomness
 from gridagent.runtime.ports import Ports
 from gridagent.runtime.restart import RestartIntensity
@@ -418,7 +419,8 @@ async def open_running(
             model=model,
             accounts=Accounts(spend_limits(config)),
             prices=prices_of(config),
-            own=tuple(each.account_id for each in prepared.avatars if each.account_id is not None),
+            # one list for all of them: in a live grid, each is known from its login on
+            own=OwnAvatars(each.account_id for each in prepared.avatars if each.account_id is not None),
         )
         specs = [
             AvatarSpec(

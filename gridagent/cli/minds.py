@@ -9,7 +9,7 @@ read is dropped and counted (Spec: MEM-3).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -200,7 +200,7 @@ async def open_mind(
     model: LanguageModel,
     accounts: Accounts,
     prices: Prices | None,
-    own: tuple[AvatarId, ...] = (),
+    own: Iterable[AvatarId] = (),
 ) -> Hosted:
     """Make a mind, and let it go on with the conversations of earlier runs.
 

@@ -7,7 +7,7 @@ Bots come first: one that is also an owner still has few turns, so two of our ow
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
@@ -82,12 +82,16 @@ class OwnAvatars:
     __slots__ = ("_ids",)
 
     def __init__(self, ids: Iterable[AvatarId] = ()) -> None:
-        self._ids: dict[str, None] = {}  # at most AVATARS_PER_SERVICE_MAX
+        self._ids: dict[AvatarId, None] = {}  # at most AVATARS_PER_SERVICE_MAX
         for avatar_id in ids:
             self.add(avatar_id)
 
     def __contains__(self, avatar_id: object) -> bool:
         return avatar_id in self._ids
+
+    def __iter__(self) -> Iterator[AvatarId]:
+        """Yield each, in the order they were learnt."""
+        return iter(tuple(self._ids))
 
     def add(self, avatar_id: AvatarId) -> None:
         """Learn that an avatar is one of this service's.

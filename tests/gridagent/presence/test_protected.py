@@ -95,6 +95,7 @@ def test_a_shared_list_knows_each_avatar_once_it_logged_in():
     one.add_own(AvatarId(SISTER))
     assert other.standing_of(SISTER) is Standing.OWN_AVATAR
     assert SISTER in own
+    assert list(own) == [SISTER]
 
 
 PEOPLE = {
