@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from gridagent.cli.sql_answers import SqlAnswers
 from gridagent.grid.base import GridBackend
 from gridagent.ids import AvatarKey
 from gridagent.limits import Label
@@ -18,7 +19,7 @@ from gridagent.memory.facts import Fact, FactKept
 from gridagent.mind import ErrandFailed
 from gridagent.storage.base import Store
 from gridagent.storage.records import Learnt
-from gridagent.thinking.words import AskGrid, AskMemory, KeepFact, Think
+from gridagent.thinking.words import AskGrid, AskMemory, AskSql, KeepFact, Think
 from gridagent.tools.look import FindRegion, SearchInventory
 from gridagent.tools.ports import FactsFound, FactView, InventoryPort, MapPort, Remembered
 
@@ -35,21 +36,26 @@ class AvatarFaculties:
         avatar: whose.
         model: thinks.
         store: remembers; None remembers nothing.
+        tables: answers questions in SQL over it; None answers none.
     """
 
-    __slots__ = ("_avatar", "_model", "_store")
+    __slots__ = ("_avatar", "_model", "_store", "_tables")
 
-    def __init__(self, avatar: AvatarKey, model: LanguageModel, store: Store | None) -> None:
+    def __init__(
+        self, avatar: AvatarKey, model: LanguageModel, store: Store | None, tables: SqlAnswers | None = None
+    ) -> None:
         self._avatar = avatar
+        self._tables = tables
         self._model = model
         self._store = store
 
-    async def perform(self, what: object, backend: GridBackend) -> object:
+    async def perform(self, what: object, backend: GridBackend) -> object:  # noqa: PLR0911 - one branch an errand
         """Return what an errand brings; see `gridagent.session.faculties.Faculties`.
 
         Raises:
             LlmFailure: the model gave no usable reply.
             StorageFailed: what is remembered cannot be read or kept.
+            SqlRefused: a question in SQL is not one that may be asked.
 
         Cancellation: safe; a fact may have been kept.
         """
@@ -62,6 +68,8 @@ class AvatarFaculties:
                 return await backend.search(words=query.words, kind=query.kind, limit=query.limit)
             case AskMemory() if self._store is not None:
                 return await self._recall(what, self._store)
+            case AskSql(reader=reader, sql=sql) if self._tables is not None:
+                return await self._tables.ask(self._avatar, reader, sql)
             case KeepFact(fact=fact) if self._store is not None:
                 (new,) = await self._store.commit(
                     Learnt(avatar=self._avatar, change=FactKept(avatar=self._avatar, fact=fact))

@@ -24,6 +24,7 @@ from gridagent.config.model import AvatarConfig, Config, LlmProvider
 from gridagent.config.presence import PresenceSection
 from gridagent.config.secrets import SecretStr
 from gridagent.conversation.changes import ConversationChange
+from gridagent.conversation.settings import ConversationSettings, settings_of
 from gridagent.conversation.store import ConversationStore
 from gridagent.errors import ConfigError, ConfigProblem
 from gridagent.ids import AvatarId, AvatarKey
@@ -60,7 +61,8 @@ __all__ = (
 
 API_KEY: Final = "llm.api_key_file"
 """Where the model's key stands among the secrets."""
-_PAGE: Final = 64
+_PAGE: Final = 8
+"""Conversations that are taken in at once: the loop runs in between, however long each of them is."""
 _MICROS: Final = 1_000_000
 _GRID_PORTS: Final = frozenset({Port.MAP, Port.INVENTORY})
 
@@ -76,6 +78,7 @@ class PreparedMind:
     owners: tuple[AvatarId, ...]
     authorised: frozenset[AvatarId]
     settings: ThinkerSettings
+    conversations: ConversationSettings
     looks_up: bool
     """The grid can be asked for regions and items."""
 
@@ -96,6 +99,7 @@ def prepare_mind(config: Config, key: AvatarKey, avatar: AvatarConfig, *, looks_
         owners=tuple(AvatarId(each) for each in roles.owners),
         authorised=frozenset(AvatarId(each) for each in (*roles.owners, *roles.trusted)),
         settings=_settings(config),
+        conversations=settings_of(config.conversation),
         looks_up=looks_up,
     )
 
@@ -217,13 +221,14 @@ async def open_mind(
         StorageFailed: what was kept cannot be read.
     """
     from gridagent.cli.answering import AvatarFaculties  # noqa: PLC0415 - with storage's words
+    from gridagent.cli.sql_answers import SqlAnswers  # noqa: PLC0415 - the same
 
     key = prepared.key
-    conversations = ConversationStore(key)
+    conversations = ConversationStore(key, prepared.conversations)
     keep = None if store is None else partial(_keep, store, key)
     if store is not None:
         await _go_on(conversations, store, key, ports)
-    memory = frozenset({Port.MEMORY}) if store is not None else frozenset()
+    memory = frozenset({Port.MEMORY, Port.SQL}) if store is not None else frozenset()
     thinker = Thinker(
         avatar=key,
         settings=prepared.settings,
@@ -242,7 +247,8 @@ async def open_mind(
         purse=AvatarPurse(accounts, key, prices),
         keep=keep,
     )
-    return Hosted(mind=thinker, faculties=AvatarFaculties(key, model, store))
+    tables = None if store is None else SqlAnswers(store, ports)
+    return Hosted(mind=thinker, faculties=AvatarFaculties(key, model, store, tables))
 
 
 def _stream(ports: Ports, key: AvatarKey) -> Random:

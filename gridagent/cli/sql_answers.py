@@ -12,7 +12,6 @@ from gridagent.ids import AvatarKey
 from gridagent.memory.facts import Reader
 from gridagent.runtime.ports import Ports
 from gridagent.storage.base import Store
-from gridagent.storage.sql_question import answer_sql
 from gridagent.tools.ports import TableRead
 
 __all__ = ("SqlAnswers",)
@@ -46,6 +45,8 @@ class SqlAnswers:
 
         Cancellation: safe; a question that runs ends by its own bounds.
         """
+        from gridagent.storage.sql_question import answer_sql  # noqa: PLC0415 - SQLite only where it is used
+
         readable = await self._store.readable(avatar, reader)
         clock = self._ports.clock.wall  # the other clock belongs to the loop and cannot be read in a thread
         wall = clock()

@@ -18,6 +18,7 @@ from typing import Annotated, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from gridagent.config.conversation import ConversationSection
 from gridagent.config.fields import (
     AvatarKeyText,
     FilePath,
@@ -394,6 +395,8 @@ class Config(_Section, frozen=True, kw_only=True):
     """Whom avatars obey, by UUID."""
     presence: PresenceSection = PresenceSection()
     """When avatars feel spoken to, and how they speak."""
+    conversation: ConversationSection = ConversationSection()
+    """How much of what was said is kept, and for how long."""
     control: ControlConfig = ControlConfig()
     """The control endpoint of this machine."""
     paths: PathsConfig = PathsConfig()

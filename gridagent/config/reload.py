@@ -61,6 +61,7 @@ RULES: Final[Mapping[str, str]] = {
     "policy": LIVE,
     "roles": _AUTHORITY,
     "presence": LIVE,
+    "conversation": "conversations are taken up once, at the start; restart the service",
     "control": "commands would lose the service; restart it",
     "paths": "files that are open stay where they are; restart the service",
     "storage": "the database is opened once, at the start; restart the service",

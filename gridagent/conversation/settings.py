@@ -10,6 +10,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
+from gridagent.config.conversation import ConversationSection
 from gridagent.limits import (
     CONVERSATION_ENTRIES_MAX,
     CONVERSATION_ONE_TEXT_MAX_BYTES,
@@ -19,7 +20,7 @@ from gridagent.limits import (
     Bounded,
 )
 
-__all__ = ("ConversationSettings",)
+__all__ = ("ConversationSettings", "settings_of")
 
 DAY_S: Final = 86_400.0
 
@@ -52,3 +53,14 @@ class ConversationSettings(Bounded, frozen=True, kw_only=True, forbid_unknown_fi
         super().__post_init__()
         if self.one_text_max_bytes > self.text_max_bytes:
             raise ValueError("one_text_max_bytes is at most text_max_bytes")
+
+
+def settings_of(section: ConversationSection) -> ConversationSettings:
+    """Return what the configuration says, with one conversation held to the room there is for all."""
+    defaults = ConversationSettings()
+    return ConversationSettings(
+        conversations_max=section.conversations_max,
+        text_max_bytes=section.text_max_bytes,
+        one_text_max_bytes=min(defaults.one_text_max_bytes, section.text_max_bytes),
+        expire_after_s=section.expire_after_days * DAY_S,
+    )

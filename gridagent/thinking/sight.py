@@ -21,13 +21,14 @@ from gridagent.limits import CHAT_MAX_BYTES, clip_bytes
 from gridagent.memory.facts import NotKept, Reader, learn
 from gridagent.memory.recall import RecallQuestion
 from gridagent.mind import Surroundings
-from gridagent.thinking.words import AskGrid, AskMemory, KeepFact, Question
+from gridagent.thinking.words import AskGrid, AskMemory, AskSql, KeepFact, Question
 from gridagent.tools.descriptor import Port
 from gridagent.tools.envelope import Answered, Broke, ToolOutcome
 from gridagent.tools.look import (
     FindRegion,
     GetTime,
     LookAtParcel,
+    QueryMemory,
     ReadConversation,
     RecallMemory,
     Remember,
@@ -96,6 +97,8 @@ class Sight:
                 return AskGrid(query)
             case RecallMemory(words=words, limit=limit):
                 return AskMemory(RecallQuestion(reader=self._reader, words=words, limit=limit), wall)
+            case QueryMemory(sql=sql):
+                return AskSql(self._reader, sql)
             case Remember(text=text, about=about):
                 fact = learn(
                     text,

@@ -13,11 +13,11 @@ from typing import Protocol, TypeAlias
 import msgspec
 
 from gridagent.language import LlmReply, LlmRequest
-from gridagent.memory.facts import Fact
+from gridagent.memory.facts import Fact, Reader
 from gridagent.memory.recall import RecallQuestion
 from gridagent.tools.look import FindRegion, SearchInventory
 
-__all__ = ("AskGrid", "AskMemory", "KeepFact", "Purse", "Question", "Think")
+__all__ = ("AskGrid", "AskMemory", "AskSql", "KeepFact", "Purse", "Question", "Think")
 
 
 class Think(msgspec.Struct, frozen=True):
@@ -40,13 +40,20 @@ class AskMemory(msgspec.Struct, frozen=True):
     """Wall clock, in seconds."""
 
 
+class AskSql(msgspec.Struct, frozen=True):
+    """Answer this question in SQL about the reading conversation; `gridagent.tools.ports.TableRead` comes back."""
+
+    reader: Reader
+    sql: str
+
+
 class KeepFact(msgspec.Struct, frozen=True):
     """Keep a fact; `gridagent.tools.ports.Remembered` comes back."""
 
     fact: Fact
 
 
-Question: TypeAlias = Think | AskGrid | AskMemory | KeepFact
+Question: TypeAlias = Think | AskGrid | AskMemory | AskSql | KeepFact
 
 
 # --- money ----------------------------------------------------------------------------------------

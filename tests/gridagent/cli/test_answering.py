@@ -5,13 +5,15 @@ import trio
 
 from gridagent.authority import TextSource
 from gridagent.cli.answering import AvatarFaculties
+from gridagent.cli.sql_answers import SqlAnswers
 from gridagent.language import FailureKind, LlmFailure, LlmReply, LlmRequest, UserTurn
 from gridagent.memory.facts import Reader, learn
 from gridagent.memory.recall import RecallQuestion
 from gridagent.mind import ErrandFailed
 from gridagent.runtime.deterministic import simulated_ports
 from gridagent.storage.memory import MemoryStore
-from gridagent.thinking.words import AskGrid, AskMemory, KeepFact, Think
+from gridagent.storage.sql_question import SqlRefused
+from gridagent.thinking.words import AskGrid, AskMemory, AskSql, KeepFact, Think
 from gridagent.tools.look import FindRegion, SearchInventory
 from gridagent.tools.ports import InventoryFound, RegionFound, Remembered
 
@@ -85,8 +87,24 @@ async def test_facts_are_kept_once_and_recalled_by_who_may_read_them():
         assert all((each.source, each.days_ago) == ("owner", 1.0) for each in found.facts)
 
 
+async def test_a_question_in_sql_is_answered_over_what_the_conversation_sees():
+    """Spec: MEM-6, MEM-7 — its own facts and nothing else; what may not be asked is refused typed."""
+    ports = simulated_ports(0)
+    store = MemoryStore(ports.clock)
+    mine = AvatarFaculties("robin", Model(None), store, SqlAnswers(store, ports))
+    private = Reader(scope=f"im:{ANN}@g", private=True)
+    fact = learn("likes cake", reader=private, source=TextSource.OWNER, told_by=ANN, about=ANN, tainted=False, at=1e9)
+    await mine.perform(KeepFact(fact), None)
+    found = await mine.perform(AskSql(private, "SELECT text FROM facts"), None)
+    assert found.rows == (("likes cake",),)
+    elsewhere = Reader(scope="im:other@g", private=True)
+    assert (await mine.perform(AskSql(elsewhere, "SELECT text FROM facts"), None)).rows == ()
+    with pytest.raises(SqlRefused):
+        await mine.perform(AskSql(private, "DELETE FROM facts"), None)
+
+
 async def test_without_storage_nothing_is_remembered_and_unknown_errands_are_refused():
     """Spec: MEM-4 — no store: neither kept nor recalled; an errand of an unknown kind causes nothing."""
     question = RecallQuestion(reader=Reader(scope="s", private=False), words="cake")
-    for what in (AskMemory(question, 0.0), KeepFact(None), "anything"):
+    for what in (AskMemory(question, 0.0), AskSql(question.reader, "SELECT 1"), KeepFact(None), "anything"):
         assert await faculties().perform(what, None) == REFUSED

@@ -128,7 +128,7 @@ async def test_what_can_be_looked_up_depends_on_grid_and_storage(looks_up, autoj
         hosted = await opened(prepared(looks_up=looks_up), kept)
         there = hosted.mind._ports
         assert (Port.MAP in there) is looks_up
-        assert (Port.MEMORY in there) is (kept is not None)
+        assert (Port.MEMORY in there) is (Port.SQL in there) is (kept is not None)
 
 
 async def say_to(running, text):

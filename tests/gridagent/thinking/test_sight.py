@@ -9,7 +9,7 @@ from gridagent.conversation.keys import Channel, PersonKey
 from gridagent.events import ParcelView
 from gridagent.memory.facts import PUBLIC
 from gridagent.thinking.sight import ALWAYS, Sight
-from gridagent.thinking.words import AskGrid, AskMemory, KeepFact
+from gridagent.thinking.words import AskGrid, AskMemory, AskSql, KeepFact
 from gridagent.tools.envelope import Answered, Broke
 from gridagent.tools.look import (
     LOOK,
@@ -19,6 +19,7 @@ from gridagent.tools.look import (
     ListGoals,
     LookAround,
     LookAtParcel,
+    QueryMemory,
     ReadConversation,
     RecallMemory,
     Remember,
@@ -104,6 +105,8 @@ def test_what_has_to_be_asked_elsewhere_says_so_for_this_conversation_alone():
     assert isinstance(private, AskMemory)
     assert private.question.reader.sees == (PUBLIC, f"im:{ANN}@g")
     assert public.question.reader.sees == (PUBLIC,)
+    counted = ask(QueryMemory(sql="SELECT 1"), sight(channel=Channel.IM))
+    assert counted == AskSql(private.question.reader, "SELECT 1")
 
 
 @pytest.mark.parametrize(
