@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Final
 
 import attrs
@@ -138,13 +139,14 @@ def _is_unverified(draft: Draft) -> bool:
         return False
     speaker = brief.now_said[-1].avatar_id or ""
     people = _people(draft)
-    earlier = tuple(_findings(brief))
-    said = frozenset(_said(brief))
     foreign = any("__" in each.tool for each in draft.evidence)
-    return not all(
-        is_backed(each, draft.evidence, earlier=earlier, said=said, speaker=speaker, people=people, foreign=foreign)
-        for each in claims
-    )
+    backed = partial(is_backed, now=draft.evidence, speaker=speaker, people=people, foreign=foreign)
+    # What this turn did is nearly always all there is to it; only what is left is held against earlier turns.
+    left = [claim for claim in claims if not backed(claim)]
+    if not left:
+        return False
+    earlier, said = tuple(_findings(brief)), frozenset(_said(brief))
+    return not all(backed(claim, earlier=earlier, said=said) for claim in left)
 
 
 def _findings(brief: Brief) -> Iterator[Finding]:
