@@ -10,7 +10,7 @@ import trio
 from gridagent.config.secrets import SecretStr
 from gridagent.events import DisconnectCause
 from live_grid.check.course import Check
-from live_grid.check.plan import Border
+from live_grid.check.plan import HEIGHT_M, Border
 from live_grid.check.report import Evidence, StepFailed
 from live_grid.io import Web, find_login_url
 
@@ -20,7 +20,6 @@ EDGE_M: Final = 8
 """How far from a border we log in to walk over it."""
 NEAR_M: Final = 30.0
 """A grid may move whoever arrives to the next free place."""
-HEIGHT_M: Final = 25
 
 
 async def grid_info(check: Check) -> Evidence:

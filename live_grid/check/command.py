@@ -36,7 +36,8 @@ _USAGE: Final = 2
 VERSION: Final = "live check"
 _EPILOG: Final = """examples:
   python -m live_grid.check http://127.0.0.1:9000/ --account "Robin Resident" --password-file robin.secret
-  python -m live_grid.check … --companion "Sam Second" --companion-password-file sam.secret --other-region "Old Harbour"
+  python -m live_grid.check … --companion "Sam Second" --companion-password-file sam.secret \\
+      --region "North Shore" --other-region "Old Harbour"
   python -m live_grid.check … --border east --hands 300      also walk over a border, and wait for an administrator
   python -m live_grid.check --list                           what the steps are
 
@@ -59,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--password-file", type=Path, metavar="FILE", help="holds their password, alone on one line")
     parser.add_argument("--companion", metavar="'FIRST LAST'", help="a second account, to talk and to trade with")
     parser.add_argument("--companion-password-file", type=Path, metavar="FILE", help="holds the second password")
+    parser.add_argument("--region", default="", metavar="NAME", help="where to begin (default: where you were last)")
     parser.add_argument("--other-region", default="", metavar="NAME", help="where to teleport to, three times and back")
     parser.add_argument(
         "--border", choices=[each.value for each in Border], help="the side on which a region lies to walk into"
@@ -122,6 +124,7 @@ def _plan(asked: argparse.Namespace, hands: Hands) -> Plan:
         account=_account(_given(asked.account, "--account"), file, "--password-file"),
         settings=LiveSettings(login_url=url, version=VERSION, agree_to_terms=asked.agree_to_terms),
         companion=companion,
+        region=asked.region,
         other_region=asked.other_region,
         border=None if asked.border is None else Border(asked.border),
         hands=no_hands if asked.hands is None else hands,

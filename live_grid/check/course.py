@@ -181,14 +181,14 @@ class Check:
                 await visit.leave()
         return visit, ready
 
-    async def arrive(self, start: str = "last") -> Evidence:
-        """Log ourselves in; whoever we were before has left.
+    async def arrive(self, start: str = "") -> Evidence:
+        """Log ourselves in at a place, or where the plan begins; whoever we were before has left.
 
         Raises:
             StepFailed: we did not get into the world.
         """
         began = trio.current_time()
-        self.me, self.ready = await self.enter(attrs.evolve(self.plan.account, start=start))
+        self.me, self.ready = await self.enter(attrs.evolve(self.plan.account, start=start or self.plan.start))
         took = trio.current_time() - began
         entered = await self.me.told(RegionEntered, since=0, within_s=ENTERED_S)
         self.size_m = entered.size_m

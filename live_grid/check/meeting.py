@@ -10,7 +10,7 @@ import trio
 
 from gridagent import actions as asked
 from gridagent.actions import Position
-from gridagent.events import ChatHeard, ImReceived, InventoryChanged, InventoryOffered
+from gridagent.events import ChatHeard, FriendChanged, FriendshipOffered, ImReceived, InventoryChanged, InventoryOffered
 from gridagent.ids import AvatarId, ItemId
 from live_grid.backend.views import text_id
 from live_grid.check.course import Check
@@ -18,7 +18,7 @@ from live_grid.check.living import say_something
 from live_grid.check.report import Evidence, StepFailed, StepSkipped
 from live_grid.check.visit import Visit
 
-__all__ = ("accept", "bring", "hear", "im", "offer")
+__all__ = ("accept", "befriend", "bring", "hear", "im", "offer")
 
 WITHIN_S: Final = 15.0
 SEE_EVERY_S: Final = 0.5
@@ -83,6 +83,21 @@ def _id_of(visit: Visit) -> AvatarId:
     connection = visit.backend.connection
     assert connection is not None  # noqa: S101 - they are in the world
     return AvatarId(text_id(connection.client.session.me.agent_id))
+
+
+async def befriend(check: Check) -> Evidence:
+    """Offer friendship, have it accepted, and end it again."""
+    friend_id = _id_of(check.friend)
+    mine, theirs = check.here.mark, check.friend.mark
+    await check.here.do(asked.OfferFriendship(to=friend_id))
+    offered = await check.friend.told(FriendshipOffered, since=theirs, within_s=WITHIN_S)
+    accepted = await check.friend.do(asked.AnswerFriendship(offer_id=offered.offer_id, accept=True))
+    await check.here.told(FriendChanged, _is_friend, since=mine, within_s=WITHIN_S)
+    return {"accepted": accepted, "ended": await check.here.do(asked.EndFriendship(avatar_id=friend_id))}
+
+
+def _is_friend(changed: FriendChanged) -> bool:
+    return changed.friend
 
 
 async def _give(giver: Visit, item_id: ItemId, receiver: Visit) -> tuple[str, ItemId]:

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
+from typing import Final
 
 import attrs
 import trio
 
 from live_grid.backend import LiveAccount, LiveSettings
 
-__all__ = ("Border", "Hands", "Plan", "no_hands")
+__all__ = ("HEIGHT_M", "Border", "Hands", "Plan", "no_hands")
 
+MIDDLE_M: Final = 128
+HEIGHT_M: Final = 25
+"""Above the ground of most regions; a grid puts us down on what there is."""
 Hands = Callable[[str, str], Awaitable[bool]]
 """Asks an administrator of the grid for something: name of the step, and what to do. False if nobody is there."""
 
@@ -43,6 +47,8 @@ class Plan:
     settings: LiveSettings
     companion: LiveAccount | None = None
     """Somebody to talk to; without them nothing that needs two is judged."""
+    region: str = ""
+    """Where to log in; empty for where we were last."""
     other_region: str = ""
     """Where to teleport to and back; empty to leave that out."""
     border: Border | None = None
@@ -54,3 +60,8 @@ class Plan:
     """Longest any other step may take."""
     only: frozenset[str] = frozenset()
     """Names of the steps to perform; empty for all. Logging in is always performed."""
+
+    @property
+    def start(self) -> str:
+        """Where to log in, as an account says it."""
+        return f"{self.region}/{MIDDLE_M}/{MIDDLE_M}/{HEIGHT_M}" if self.region else "last"

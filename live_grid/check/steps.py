@@ -29,6 +29,7 @@ STEPS: Final[tuple[Step, ...]] = (
     Step(name="companion", run=meeting.bring, says="the companion logs in, and each sees the other"),
     Step(name="hear", run=meeting.hear, of_two=True, says="we hear the companion, and they us"),
     Step(name="im", run=meeting.im, of_two=True, says="instant messages go both ways"),
+    Step(name="friendship", run=meeting.befriend, of_two=True, says="a friendship is offered, accepted and ended"),
     Step(name="offer_inventory", run=meeting.offer, of_two=True, says="we give a landmark, and it is accepted"),
     Step(name="accept_inventory", run=meeting.accept, of_two=True, says="we are given it back, and accept"),
     *(
@@ -38,6 +39,9 @@ STEPS: Final[tuple[Step, ...]] = (
             Step(name=f"teleport_there_{number}", run=travelling.there, says="we teleport to the other region"),
             Step(name=f"teleport_back_{number}", run=travelling.back, says="and back, and can speak there"),
         )
+    ),
+    Step(
+        name="invitation", run=travelling.follow_invitation, of_two=True, says="the companion invites us, and we come"
     ),
     Step(name="impossible_teleport", run=travelling.nowhere, says="a teleport to no place fails and leaves us here"),
     Step(name="logout", run=arriving.log_out, says="we log out, and the grid lets us in again at once"),

@@ -8,18 +8,19 @@ import trio
 
 from gridagent import actions as asked
 from gridagent.actions import Position, Refused
-from gridagent.events import RegionEntered
+from gridagent.events import RegionEntered, TeleportOffered
 from live_grid.check.course import Check
 from live_grid.check.living import say_something
 from live_grid.check.plan import Border
 from live_grid.check.report import Evidence, StepFailed, StepSkipped
 
-__all__ = ("back", "cross", "nowhere", "there")
+__all__ = ("back", "cross", "follow_invitation", "nowhere", "there")
 
 MIDDLE: Final = Position(x=128.0, y=128.0, z=30.0)
 BEYOND_M: Final = 12.0
 """How far over the border we want to walk."""
 CROSSED_WITHIN_S: Final = 60.0
+OFFERED_WITHIN_S: Final = 15.0
 NOWHERE: Final = "Live Check No Such Region"
 _BEYOND: Final = {Border.EAST: (1, 0), Border.WEST: (-1, 0), Border.NORTH: (0, 1), Border.SOUTH: (0, -1)}
 
@@ -32,19 +33,45 @@ async def _go(check: Check, region: str) -> Evidence:
     return {"proof": proof, "region": region, "teleport_s": round(took, 3), "speaking": said}
 
 
+def _other(check: Check) -> str:
+    """Name the region to go to.
+
+    Raises:
+        StepSkipped: there is none.
+    """
+    assert check.ready is not None  # noqa: S101 - we have been in the world
+    other = check.plan.other_region
+    if not other:
+        raise StepSkipped("no other region was named")
+    if other.casefold() == check.ready.region.casefold():
+        raise StepSkipped("we logged in to the other region; name the one to begin in")
+    return other
+
+
 async def there(check: Check) -> Evidence:
     """Teleport to the other region and speak there."""
-    if not check.plan.other_region:
-        raise StepSkipped("no other region was named")
-    return await _go(check, check.plan.other_region)
+    return await _go(check, _other(check))
 
 
 async def back(check: Check) -> Evidence:
     """Teleport to where we logged in and speak there."""
-    if not check.plan.other_region:
-        raise StepSkipped("no other region was named")
+    _other(check)
     assert check.ready is not None  # noqa: S101 - we have been in the world
     return await _go(check, check.ready.region)
+
+
+async def follow_invitation(check: Check) -> Evidence:
+    """Have the companion invite us to the other region, go there, and come back."""
+    other = _other(check)
+    await check.friend.do(asked.TeleportTo(region=other, position=MIDDLE))
+    since = check.here.mark
+    await check.friend.do(asked.OfferTeleport(to=check.me_id, message="Live check"))
+    offered = await check.here.told(TeleportOffered, since=since, within_s=OFFERED_WITHIN_S)
+    proof = await check.here.do(asked.AnswerTeleportOffer(offer_id=offered.offer_id, accept=True))
+    entered = await check.here.told(RegionEntered, since=since, within_s=OFFERED_WITHIN_S)
+    if entered.region.casefold() != other.casefold():
+        raise StepFailed("the invitation led elsewhere", region=entered.region)
+    return {"accepted": proof, "invited_to": entered.region, **await back(check)}
 
 
 async def nowhere(check: Check) -> Evidence:

@@ -78,7 +78,7 @@ async def a_scene(**fields):
 async def test_every_step_that_needs_no_hand_passes_on_our_own_grid(fast) -> None:
     """With a companion, another region and a border; nobody is left in the world. Spec: LIV-1, LIV-5, LIV-7, LIV-15."""
     async with a_scene() as scene:
-        assert await scene.check(**NEEDS_ALL)
+        assert await scene.check(**NEEDS_ALL, region="Plaza")
         by_hand = {step.name for step in STEPS if step.by_hand}
         assert scene.verdicts() == {step.name: None if step.name in by_hand else True for step in STEPS}
         assert scene.reports["cross_on_foot"].evidence["region"] == "Annex"
@@ -137,6 +137,8 @@ async def test_a_grid_that_does_not_do_what_it_should_fails_steps(fast) -> None:
         assert scene.reports["server_restart"].evidence["why"] == "our connection did not end within 20 s"
         assert not await scene.check("teleport_there_1", "speak", other_region="Nirgends", step_s=60.0)
         assert scene.reports["teleport_there_1"].evidence["why"] == "teleport_to refused: region_not_found"
+        assert await scene.check("teleport_there_1", region="Far", other_region="far")
+        assert str(scene.reports["teleport_there_1"].evidence["skipped"]).startswith("we logged in to the other region")
         assert not await scene.check("speak", step_s=0.0)
         assert scene.reports["login"].evidence == {"why": "not done within 0 s"}
         assert scene.reports["speak"].evidence == {"skipped": "we never got into the world"}
@@ -267,12 +269,24 @@ def test_a_check_prints_json_lines_and_has_an_exit_code(ok, code, secret: Path, 
     monkeypatch.setattr(command, "Check", Done)
     file = str(secret)
     arguments = ["http://127.0.0.1:9000/", "--account", "Ada", "--password-file", file, "--companion", "Ben  Boat"]
-    arguments += ["--companion-password-file", file, "--other-region", "Far", "--border", "east", "--hands", "60"]
+    arguments += [
+        "--region",
+        "Plaza",
+        "--companion-password-file",
+        file,
+        "--other-region",
+        "Far",
+        "--border",
+        "east",
+        "--hands",
+        "60",
+    ]
     assert command.main([*arguments, "--step", "speak"]) == code
     (plan,) = plans
     companion = plan.companion
     assert companion is not None
     assert (plan.account.first_name, plan.account.last_name, companion.last_name) == ("Ada", "Resident", "Boat")
+    assert plan.start == "Plaza/128/128/25"
     assert (plan.other_region, plan.border, plan.hand_s, plan.only) == ("Far", Border.EAST, 60.0, {"speak"})
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert lines == [
