@@ -192,13 +192,28 @@ def _where(scene: _Scene) -> LlmReply:
 
 
 def _find(scene: _Scene) -> LlmReply:
+    found = _sought(scene, (*scene.reading.people(), *scene.reading.things()))
+    return found if isinstance(found, LlmReply) else LlmReply(text=f"{_shown(found.name)} is {_placed(found)}.")
+
+
+def _price(scene: _Scene) -> LlmReply:
+    found = _sought(scene, scene.reading.things())
+    if isinstance(found, LlmReply):
+        return found
+    name = _shown(found.name)
+    return LlmReply(
+        text=f"{name} isn't for sale." if found.price is None else f"{name} is for sale for L${found.price}."
+    )
+
+
+def _sought(scene: _Scene, candidates: Sequence[Seen]) -> Seen | LlmReply:
+    """Return what the words name among what was seen, or say that it isn't there."""
     sought = sought_in(scene.reading.words)
     if not sought:
         return scene.say("What are you looking for{name}?")
-    candidates = (*scene.reading.people(), *scene.reading.things())
     best = max(candidates, key=lambda each: _matches(sought, each.name), default=None)
     if best is not None and _matches(sought, best.name):
-        return LlmReply(text=f"{_shown(best.name)} is {_placed(best)}.")
+        return best
     return LlmReply(text=f"I can't see {' '.join(sought)[:_NAME_MAX_CHARS]} from here.")
 
 
@@ -309,6 +324,7 @@ _ANSWERS: Final[dict[Intent, Callable[[_Scene], LlmReply]]] = {
     Intent.WHAT_NEAR: _after_looking(_what),
     Intent.WHERE: _after_looking(_where),
     Intent.FIND: _after_looking(_find),
+    Intent.PRICE: _after_looking(_price),
     Intent.BALANCE: _after_looking(_balance, Purpose.BALANCE),
     Intent.TIME: _after_looking(_time, Purpose.TIME),
     Intent.COME: _act(Purpose.WALK, _to_the_speaker),

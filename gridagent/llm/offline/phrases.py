@@ -17,6 +17,8 @@ __all__ = ("Intent", "amount_in", "intent_of", "sought_in")
 
 _AMOUNT_DIGITS_MAX: Final = 7
 _SOUGHT_WORDS_MAX: Final = 6
+_ORDER_WORDS_MAX: Final = 2
+"""A name and the order."""
 
 
 class Intent(StrEnum):
@@ -32,6 +34,7 @@ class Intent(StrEnum):
     WHAT_NEAR = "what_near"
     WHERE = "where"
     FIND = "find"
+    PRICE = "price"
     COME = "come"
     FOLLOW = "follow"
     STOP = "stop"
@@ -80,6 +83,7 @@ _PHRASES: Final[tuple[tuple[Intent, tuple[str, ...]], ...]] = (
     (Intent.TIME, ("what time", "the time", "what day", "what date", "the hour", "how late", "current time")),
     (Intent.PAY, ("give me … l", "give me … linden", "send me … l", "send me … linden", "lend me", "transfer … me")),
     (Intent.PAY, ("need … linden", "need … lindens", "spare … lindens", "borrow … linden", "tip me")),
+    (Intent.PRICE, ("how much is", "how much are", "how much for", "how much does", "what does … cost", "price of")),
     (Intent.WHO_NEAR, ("who is here", "who s here", "who else", "who is near", "who is around", "who is there")),
     (
         Intent.WHO_NEAR,
@@ -112,7 +116,7 @@ _PHRASES: Final[tuple[tuple[Intent, tuple[str, ...]], ...]] = (
     (Intent.HOME, ("go home", "teleport home", "home now", "your home", "return home", "head home", "back home")),
     (Intent.COME, ("come here", "come over", "come to me", "come closer", "come nearer", "over here", "walk to me")),
     (Intent.COME, ("closer", "join me", "where i stand")),
-    (Intent.STAND, ("stand up", "get up", "stand", "on your feet", "rise")),
+    (Intent.STAND, ("stand up", "get up", "please stand", "and stand", "now stand", "on your feet", "rise")),
     (Intent.SIT, ("sit", "seat", "be seated", "sit down")),
     (Intent.COME, ("come",)),
     (Intent.PAY, ("pay",)),
@@ -136,7 +140,7 @@ _PARTS: Final = tuple(
 )
 _SOUGHT_AFTER: Final = (
     *("where is", "where s", "where can i find", "how do i get to", "way to", "see", "directions to", "find"),
-    *("looking for", "seen"),
+    *("looking for", "seen", "how much is", "how much are", "how much for", "how much does", "what does", "price of"),
 )
 _ARTICLES: Final = frozenset({"the", "a", "an", "my", "that", "this"})
 
@@ -152,7 +156,8 @@ def intent_of(text: str) -> Intent:
                 break
         if at >= 0:
             return intent
-    return Intent.OTHER
+    # The word alone is an order; "how is the lemonade stand" asks nobody to stand up.
+    return Intent.STAND if words and words[-1] == "stand" and len(words) <= _ORDER_WORDS_MAX else Intent.OTHER
 
 
 def amount_in(text: str) -> int | None:

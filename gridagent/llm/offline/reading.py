@@ -51,6 +51,8 @@ class Seen:
     position: tuple[float, float, float] | None
     sittable: bool
     is_self: bool
+    price: int | None
+    """L$, of a thing that is for sale."""
 
 
 @attrs.frozen(kw_only=True)
@@ -183,6 +185,7 @@ def _seen(tree: dict[object, object], key: str) -> Seen | None:
         position=_position(tree.get("position")),
         sittable=tree.get("sittable") is True,
         is_self=tree.get("self") is True or tree.get("is_self") is True,
+        price=next((int(value) for value in _numbers(tree, "for_sale", "price")), None),
     )
 
 

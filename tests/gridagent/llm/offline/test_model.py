@@ -241,3 +241,22 @@ def test_it_thanks_whoever_lets_it_speak_again() -> None:
     """Spec: MND-1."""
     said = UserTurn(text="Olive [5eed0000, owner]: Robin, you can talk again")
     assert answer(LlmRequest(turns=(said,))).text == "Thank you, Olive, here I am again."
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("how much is the lemonade stand?", "Lemonade stand is for sale for L$15."),
+        ("how much is the bench?", "Bench isn't for sale."),
+        ("how much is the moon?", "I can't see moon from here."),
+    ],
+)
+def test_it_tells_a_price_it_has_seen_and_no_other(asked: str, said: str) -> None:
+    """Spec: MND-9 — what things cost is read off a look-up of this turn."""
+    things = '[{"object_id": "a", "name": "Lemonade stand", "for_sale": 15}, {"object_id": "b", "name": "Bench"}]'
+    told = ToolTurn(call_id="c", name="look_around", text=f'{{"ok": true, "data": {{"objects": {things}}}}}')
+    user = UserTurn(text=f"Sally [00000001, stranger]: Robin, {asked}")
+    first = answer(LlmRequest(turns=(user,), tools=(tool("look_around"),)))
+    (call,) = first.tool_calls
+    turns = (user, first.as_turn(), ToolTurn(call_id=call.id, name=told.name, text=told.text))
+    assert answer(LlmRequest(turns=turns, tools=(tool("look_around"),))).text == said
