@@ -32,7 +32,7 @@ _ANSWER: Final = re.compile(rf"[ \t\r\n]*((?i:allow|deny))[ \t]+({_NONCE})[ \t\r
 
 _GROUP: Final = f"[{ALPHABET}{ALPHABET.lower()}]{{4}}"
 _BETWEEN: Final = r"[\s_.\u2010-\u2015-]{0,3}"
-_QUOTED: Final = re.compile(rf"(?<!\w){_BETWEEN.join([_GROUP] * (NONCE_LETTERS // 4))}(?!\w)")
+_QUOTED: Final = re.compile(rf"(?<!\w)({_GROUP}){_BETWEEN}{_GROUP}{_BETWEEN}{_GROUP}(?!\w)")
 """A nonce as somebody may quote it: in small letters, with other dashes, or with spaces for them."""
 _LOOKED_AT_MAX: Final = 16
 """Forms in one text of which is asked whether they are nonces."""
@@ -107,5 +107,5 @@ def mask_nonces(text: str, *, is_nonce: Callable[[str], bool], mask: str) -> str
             parts += [text[begin : found.start()], mask]
             begin = at = found.end()
         else:
-            at = found.start() + 1  # a word before it may look like its first group
+            at = found.end(1)  # a word before it may look like its first group
     return "".join([*parts, text[begin:]])

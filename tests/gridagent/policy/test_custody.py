@@ -319,3 +319,14 @@ def test_a_doubt_that_was_ended_is_over_after_a_restart_and_one_that_was_not_is_
     world.restart(intents=True)
     assert world.gateway.doubts() == ()
     assert not world.gateway.settle_doubt(decision.effect, Refused(reason="no"), **end)
+
+
+def test_a_doubt_that_a_person_ended_names_no_proof(bench) -> None:
+    """A word is none. Spec: EFX-2, POL-10."""
+    world = bench()
+    decision = world.pay()
+    world.redeem(decision)
+    world.gateway.settle(decision.effect, InDoubt(reason="no_evidence"), world.now)
+    assert world.gateway.settle_doubt(decision.effect, Refused(reason="no"), world.now, by=SettledBy.OPERATOR)
+    assert (world.rows[-1].settled_by, world.rows[-1].proof) == (SettledBy.OPERATOR, "")
+    assert {row.proof for row in world.rows} == {""}
