@@ -99,7 +99,7 @@ def forget_held(reach: Reach | StoppedDatabase, about: About, *, out: TextIO, js
                     printed(f"{key}: refused ({shown(answer.code, 64)}), and may write of it again", answer, json=json)
                 )
         gone = await client.forget_held(about.person, about.avatar)
-        words = f"{about.person} is forgotten: {gone.count} entries and facts were stored; copies in backups stay"
+        words = f"nothing is remembered of {about.person} any more; copies in backups and exports stay"
         out.write(printed(words, gone, json=json))
         out.flush()
         return code

@@ -343,7 +343,7 @@ class HeldGone(_Reply, frozen=True, kw_only=True, tag="held_gone"):
     """All that was stored of a person is deleted, and overwritten in the file."""
 
     count: int
-    """Entries and facts that were there."""
+    """Entries and facts that were still there when the request came."""
 
 
 class StorageRow(_Reply, frozen=True, kw_only=True, tag="storage"):
