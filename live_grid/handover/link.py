@@ -26,6 +26,7 @@ __all__ = ("Link", "WebKind", "WebRequest")
 SEED_TRIES_MAX: Final = 5
 SEED_TIMEOUT_S: Final = 30.0
 SEED_FIRST_PAUSE_S: Final = 1.0
+SEED_LONGEST_PAUSE_S: Final = 30.0
 QUEUES_MAX: Final = 4
 """Event queues of one link in a row that turned out to be gone; then they are."""
 _OK: Final = 200
@@ -98,7 +99,7 @@ class Link:
         self.queue_lost = False
         """Its event queue is gone for good."""
         self.seed_failed = False
-        """Its seed does not answer."""
+        """Its seed did not answer a few times; it is asked on, seldom."""
         self.code_token = -1
         """Which send of the circuit carries the code."""
         self.movement_token = -1
@@ -181,7 +182,7 @@ class Link:
 
     def _next_seed(self, now: float) -> WebRequest | None:
         waits = self._seed_waits_until
-        if self.capabilities is not None or self._seed_asked or self.seed_failed or (waits is not None and now < waits):
+        if self.capabilities is not None or self._seed_asked or (waits is not None and now < waits):
             return None
         post = seed_request(self._seed, self._policy)
         self._seed_asked = True
@@ -208,6 +209,7 @@ class Link:
             self._seed_missed(now)
             return
         self.capabilities = found
+        self.seed_failed = False
         queue_url = found.get(_QUEUE)
         if queue_url is None:
             self.queue, self.queue_lost = None, True
@@ -217,10 +219,10 @@ class Link:
 
     def _seed_missed(self, now: float) -> None:
         self._seed_tries += 1
-        if self._seed_tries >= SEED_TRIES_MAX:
-            self.seed_failed = True
-        else:
-            self._seed_waits_until = now + SEED_FIRST_PAUSE_S * 2.0 ** (self._seed_tries - 1)
+        self.seed_failed = self._seed_tries >= SEED_TRIES_MAX
+        # Never for good: a region whose web server was down for a minute would leave us without it for months.
+        pause_s = SEED_LONGEST_PAUSE_S if self.seed_failed else SEED_FIRST_PAUSE_S * 2.0 ** (self._seed_tries - 1)
+        self._seed_waits_until = now + pause_s
 
     def receive_poll(self, url: str, status: int, body: bytes, now: float) -> bool:
         """Take the answer of a poll; one of an earlier queue is thrown away.
