@@ -1,5 +1,8 @@
 """Claims about one conversation in memory."""
 
+import sys
+from random import Random
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,3 +53,24 @@ def test_packing_changes_nothing_and_the_sums_hold(steps, drop):
     assert held.entries() == plain
     assert (held.count, held.evidence) == (len(plain), 0)
     assert held.size == sum(text_bytes(each) for _, each in plain)
+
+
+def test_an_idle_conversation_takes_less_than_four_kib_beside_its_text():
+    """Spec: BND-9 — also where nothing in the text repeats itself and there are as many lines as there may be."""
+    rng = Random(1)
+    held = Held(KEY, 0.0)
+    for number in range(128):
+        text = "".join(rng.choices("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,!?", k=80))
+        entry = Heard(
+            at=1e9 + rng.random() * 1e6,
+            tainted=True,
+            who="Ann Resident",
+            avatar_id=KEY.peer,
+            source=TextSource.STRANGER,
+            text=text,
+            utterance_id=f"{rng.randrange(1 << 62):x}",
+        )
+        held.append(number + 1, entry)
+    held.pack()
+    taken = sys.getsizeof(held._packed) + sys.getsizeof(held)
+    assert taken < held.size + 4 * 1024
