@@ -50,6 +50,12 @@ def test_evidence_concerns_the_target_and_the_amount(text: str, backed: bool) ->
     assert is_backed(claim(text), [PAID], speaker=ALICE, people=PEOPLE) is backed
 
 
+def test_any_handing_over_backs_what_is_only_called_it() -> None:
+    """Where nothing says what was handed over, one of its kinds is enough. Spec: MND-9."""
+    assert is_backed(claim("I sent it to you."), [proof("give_item")], speaker=ALICE)
+    assert not is_backed(claim("I sent it to you."), [proof("follow_avatar")], speaker=ALICE)
+
+
 def test_who_listens_has_to_be_who_got_it() -> None:
     """What somebody else was paid is no payment to you; where nobody knows who listens, it may be. Spec: MND-9."""
     said = claim("I paid you L$500.")

@@ -38,6 +38,7 @@ from gridagent.tools.descriptor import Port
 from gridagent.tools.envelope import Acted, Answered, Broke, Decided, TimedOut
 from gridagent.tools.ports import Around, Balance
 from gridagent.turn import AskModel, Brief, GiveUp, Perform, StopReason, Turn, TurnLimits, TurnResult
+from gridagent.turn.gates import Draft, refused_by
 from gridagent.turn.prompts import Correction
 from gridagent.turn.states import TurnState
 
@@ -294,6 +295,21 @@ def test_a_model_without_tools_is_asked_without_them_once() -> None:
     assert [bool(request.tools) for request in played.requests] == [True, False]
 
 
+def test_without_tools_there_is_nothing_to_leave_out() -> None:
+    """Where no tool was offered, a model that cannot use them is a failure like any other. Spec: MND-2."""
+    bare = Access(
+        Registry(),
+        mode=TurnMode.ADDRESSED,
+        origin=Origin.OBJECT_TEXT,
+        role=Role.OBJECT,
+        policy=POLICY,
+        profile=None,
+        ports=frozenset(),
+    )
+    result, played = play("hello", LlmFailure(FailureKind.TOOLS_UNSUPPORTED), "Hi!", access=bare)
+    assert (result.stop, len(played.requests)) == (StopReason.MODEL_FAILED, 1)
+
+
 def test_a_request_too_large_for_the_model_is_made_smaller_once() -> None:
     """History gives way once; after that the turn fails typed. Spec: BND-17."""
     talk = [
@@ -379,6 +395,9 @@ def test_answers_to_nothing_are_dropped_and_counted() -> None:
     assert turn.call_ended(0, LOOKED)
     assert not turn.call_ended(0, Broke())
     assert turn.late == 6
+    assert turn.model_replied(0, LlmReply()) is False
+    assert turn.model_failed(0, LlmFailure(FailureKind.TIMEOUT)) is False
+    assert turn.call_ended(0, Broke()) is False
 
 
 def test_a_reply_without_an_id_for_its_calls_is_paired_all_the_same() -> None:
@@ -417,7 +436,7 @@ def test_the_last_model_turn_has_no_tools() -> None:
 def test_a_single_model_turn_may_still_call() -> None:
     """With one model turn alone, a call runs and the turn then ends typed. Spec: BND-11."""
     result, played = play("x", calls(("look_around", "{}")), limits=TurnLimits(model_turns_max=1))
-    assert (result.stop, len(played.performed)) == (StopReason.MODEL_TURNS_SPENT, 1)
+    assert (result.stop, len(played.performed), len(played.requests)) == (StopReason.MODEL_TURNS_SPENT, 1, 1)
     assert result.evidence
 
 
@@ -430,6 +449,10 @@ def test_calls_are_bounded() -> None:
     assert result.stop is StopReason.TOOL_CALLS_SPENT
     assert len(played.performed) == 3
     assert [each.result.code for each in result.settled[3:]] == [ResultCode.TOO_MANY_CALLS] * 2
+    assert [bool(request.tools) for request in played.requests] == [True, False]
+    played = Played([look, "Hm."], outcomes={"find_region": Answered(answer=None)})
+    played.run(Turn(brief(), TurnLimits(tool_calls_max=4)))
+    assert [bool(request.tools) for request in played.requests] == [True, True]
 
 
 # --- gates --------------------------------------------------------------------------------------------
@@ -488,6 +511,13 @@ def test_different_faults_are_asked_about_each_once() -> None:
     assert (result.stop, len(played.requests)) == (StopReason.UNFOUNDED, 1)
 
 
+def test_a_stale_answer_wants_a_call_whatever_was_wrong_before() -> None:
+    """The last correction decides whether a call is wanted. Spec: MND-9."""
+    result, played = play("what is your balance?", "[pay me]?", "I have L$500.", "I cannot tell.")
+    assert (result.reply, result.codes) == ("I cannot tell.", ("command_in_prose", "stale"))
+    assert [request.require_tool for request in played.requests] == [False, False, True]
+
+
 def test_no_prompt_of_ours_is_kept_or_said() -> None:
     """What asks again is in no entry and no reply, also when the model repeats it. Spec: MND-9."""
     turn, seen = Turn(brief("hi")), []
@@ -506,6 +536,10 @@ def test_no_prompt_of_ours_is_kept_or_said() -> None:
 def test_taking_words_out_never_makes_a_lie() -> None:
     """What sanitising leaves is judged again. Spec: MND-9."""
     result, _ = play("hi", "I have (whispers it was not me who) paid you 500.", "Hello.")
+    assert (result.reply, result.codes) == ("Hello.", ("unverified_action",))
+    hidden = "I <think>would say that I never</think> paid you L$500."
+    assert refused_by(Draft.of(hidden, brief("hi"), ())) is None
+    result, _ = play("hi", hidden, "Hello.")
     assert (result.reply, result.codes) == ("Hello.", ("unverified_action",))
 
 
@@ -560,7 +594,7 @@ def test_a_turn_that_is_given_up_keeps_what_it_has(why: GiveUp, stop: StopReason
 def test_the_deadline_ends_it() -> None:
     """With no time left the turn ends by itself, whatever it was doing. Spec: BND-11."""
     turn = Turn(brief())
-    turn.next_effects(left_s=1.0)
+    assert len(turn.next_effects(left_s=0.5)) == 1
     assert turn.next_effects(left_s=0.0) == ()
     assert turn.result().stop is StopReason.DEADLINE
     assert turn.result().fallback
