@@ -195,6 +195,8 @@ class LiveGridConfig(_Section, frozen=True, kw_only=True):
     """The grid's login address."""
     allow_plain_http: bool = False
     """Let the login go over unencrypted HTTP to another machine (what it sends is as good as the password)."""
+    accept_terms: bool = False
+    """You have read the grid's terms and critical messages and accept them for these accounts; each login says so."""
     login_timeout_s: Seconds = 60.0
     """Longest a login may take."""
     idle_timeout_s: Annotated[float, Meta(ge=5.0, le=600.0)] = 60.0

@@ -71,6 +71,7 @@ def live_backends(
         login_url=grid.login_url.reveal(),
         version=version,
         login_timeout_s=grid.login_timeout_s,
+        agree_to_terms=grid.accept_terms,
         session=SessionSettings(circuit=CircuitConfig(dead_after_s=grid.idle_timeout_s)),
         record=record,
         network=network or RealNetwork(),

@@ -15,6 +15,7 @@ from gridagent.errors import ConfigError, OutcomeUnknown
 from gridagent.ids import Generation
 from gridagent.runtime.deterministic import simulated_ports
 from live_grid.backend import LiveBackend, live_backends
+from live_grid.backend.account import login_request
 from live_grid.errors import RemoteProtocolError
 from live_grid.io import WebFailed
 from tests.live_grid.backend.scene import Ledger
@@ -33,7 +34,16 @@ def test_each_generation_gets_a_backend_of_its_own() -> None:
     assert one is not other
     settings = one._settings
     assert (settings.login_timeout_s, settings.session.circuit.dead_after_s, settings.version) == (7.0, 33.0, "9")
+    assert not settings.agree_to_terms
     assert "secret" not in repr(factory)
+
+
+def test_terms_are_accepted_by_the_operator_only() -> None:
+    """By a key of the configuration, which the login then tells. Spec: LIV-1."""
+    grid = LiveGridConfig(login_url=EndpointUrl("http://127.0.0.1:8002/"), accept_terms=True)
+    factory = live_backends(AVATAR, grid, password=PASSWORD, new_id=lambda: "")
+    backend = factory(generation=Generation(1), redeem=Ledger().redeem)
+    assert login_request(backend._account, backend._settings).agree_to_tos
 
 
 @pytest.mark.parametrize(
