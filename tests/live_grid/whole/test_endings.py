@@ -177,6 +177,22 @@ async def test_a_circuit_that_is_cut_is_lost_and_comes_back(tmp_path, autojump_c
         assert await speaks(life)
 
 
+@KINDS
+@pytest.mark.parametrize("after_s", [0.0, 0.05, 0.5, 1.5, 2.5, 4.0])
+async def test_a_login_that_is_cut_off_is_undone(tmp_path, autojump_clock, profile, after_s) -> None:
+    """Wherever it stands: the next one gets in, and none is left twice. Spec: SUP-5, SUP-9, BND-5."""
+    slow = WireFaults(http_late=1.0, http_late_s=(1.0, 2.0), delay_s=(0.1, 0.3))
+    async with a_life(tmp_path, profile=profile, faults=slow) as life:
+        for _ in range(3):
+            await trio.sleep(after_s)
+            await life.handle.control(ForceReconnect())
+        life.server.set_faults(WireFaults())
+        await life.online(within_s=60.0)
+        assert await speaks(life)
+    assert [cause for cause, _ in life.ends() if cause not in {"requested", "already_logged_in"}] == []
+    assert all(each.logouts <= 1 for each in life.world.sessions.recent())
+
+
 async def test_a_farewell_that_is_not_answered_is_bounded(tmp_path, autojump_clock) -> None:
     """It is said once, waited for as long as configured, and then left. Spec: SUP-9; Fault: 3."""
     async with a_life(tmp_path, faults=WireFaults(logout_reply_missing=1.0)) as life:
