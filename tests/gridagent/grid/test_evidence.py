@@ -190,6 +190,7 @@ SILENT: list[tuple[Action, GridEvent]] = [
     (asked.EndFriendship(avatar_id=YOU), FriendChanged(avatar_id=YOU, friend=True, online=True)),
     (asked.EndFriendship(avatar_id=YOU), FriendChanged(avatar_id=ME, friend=False)),
     (GIVE, GiftAnswered(item_id=ITEM, to=ME, accepted=True)),
+    (GIVE, GiftAnswered(item_id=ITEM, to=YOU, accepted=True, reference="ref-2")),
     (asked.CreateNotecard(name="Diary", text=""), item("Diary", "landmark")),
     (asked.CreateNotecard(name="Diary", text=""), item("Diary", "notecard", "ref-2")),
     (UPLOAD, item("Logo", "sound")),
