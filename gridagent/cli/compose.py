@@ -22,12 +22,11 @@ import msgspec
 from gridagent.cli.bank import keep_bank
 from gridagent.cli.grids import LiveGrid, find_live_grid
 from gridagent.cli.minds import API_KEY, PreparedMind, open_mind, open_model, prepare_mind, prices_of, spend_limits
+from gridagent.cli.reloading import Reloading, SetLevel, policy_of
 from gridagent.config.environment import PREFIX
 from gridagent.config.files import absolute_path, read_file
-from gridagent.config.load import parse_config
 from gridagent.config.model import AvatarConfig, Backend, Config, FailureRule, LogLevel
 from gridagent.config.policy import PolicySection, Preset, RolesSection
-from gridagent.config.reload import diff_for_reload
 from gridagent.config.secrets import SecretStr
 from gridagent.errors import ConfigError, ConfigProblem, OperatorError
 from gridagent.grid.base import BackendFactory
@@ -50,14 +49,13 @@ from gridagent.runtime.deterministic import SimulatedIds, SimulatedRandomness
 from gridagent.runtime.ports import Ports
 from gridagent.runtime.restart import RestartIntensity
 from gridagent.service import AuditTrail, AvatarSpec, Service, open_service
-from gridagent.session import OnBackendFailure, Reloaded, SessionSettings
+from gridagent.session import OnBackendFailure, SessionSettings
 from gridagent.session.reconnect import ReconnectDelays
 from gridagent.storage import Store
 
 __all__ = ("Prepared", "Running", "demonstration", "open_running", "prepare", "sections_chosen")
 
 LogError: TypeAlias = Callable[[str, BaseException], None]
-SetLevel: TypeAlias = Callable[[LogLevel], None]
 
 _KEY_UNFIT: Final = re.compile(r"[^a-z0-9_-]+")
 
@@ -269,17 +267,9 @@ def _avatar(config: Config, scenario: Scenario | None, key: AvatarKey, avatar: A
         key=key,
         account_id=None if scenario is None or account is None else scenario.avatar_id(account),
         settings=_settings(config, scenario, key, index),
-        policy=_policy(config, key),
+        policy=policy_of(config, key),
         mind=prepare_mind(config, key, avatar, looks_up=scenario is not None),
     )
-
-
-def _policy(config: Config, key: str) -> Policy:
-    avatar = config.avatars[AvatarKey(key)]
-    section = avatar.policy or config.policy
-    if avatar.dry_run:
-        section = msgspec.structs.replace(section, dry_run=True)
-    return Policy(section, avatar.roles or config.roles)
 
 
 def _settings(config: Config, scenario: Scenario | None, key: AvatarKey, index: int) -> SessionSettings:
@@ -326,46 +316,6 @@ def _is_stormy(scenario: Scenario | None) -> bool:
     return any(chances) or any(isinstance(each, Kick | RegionRestart | Disconnect) for each in scenario.incidents)
 
 
-class _Reloading:
-    """Reads a new configuration for one avatar and says what of it holds from now on."""
-
-    __slots__ = ("_base", "_config", "_environ", "_key", "_set_level")
-
-    def __init__(
-        self, config: Config, key: AvatarKey, *, environ: Mapping[str, str], base: Path | None, set_level: SetLevel
-    ) -> None:
-        self._config = config
-        self._key = key
-        self._environ = environ
-        self._base = base
-        self._set_level = set_level
-
-    def __call__(self, data: bytes) -> Reloaded:
-        """Take over what can change live; see `gridagent.config.reload.RULES`."""
-        try:
-            new = parse_config(data, self._environ, base=self._base)
-        except ConfigError as error:
-            more = len(error.problems) - 1
-            return Reloaded(problem=f"{error.problems[0]}" + (f" (and {more} more)" if more else ""))
-        plan = diff_for_reload(self._config, new)
-        taken = [path for path in plan.live if self._is_mine(path) and self._takes(path)]
-        left = [path for path in plan.live if self._is_mine(path) and not self._takes(path)]
-        self._config = plan.config
-        if "log.level" in taken:
-            self._set_level(plan.config.log.level)
-        policy = _policy(plan.config, self._key) if any(path != "log.level" for path in taken) else None
-        refused = [path for path, _ in plan.refused if self._is_mine(path)]
-        return Reloaded(policy=policy, refused=tuple(refused + left))
-
-    def _is_mine(self, path: str) -> bool:
-        return not path.startswith("avatars.") or path.split(".")[1] == self._key
-
-    def _takes(self, path: str) -> bool:
-        """Tell whether a session of this version can take the change over without a restart."""
-        mine = f"avatars.{self._key}"
-        return path in {"policy", "log.level", f"{mine}.policy", f"{mine}.dry_run"}
-
-
 def _keep_level(level: LogLevel) -> None:
     """Have no log whose level could change."""
 
@@ -407,7 +357,7 @@ async def open_running(
 
     Cancellation: the same orderly stop, bounded by each avatar's shutdown time-out.
     """
-    reloading = partial(_Reloading, environ=environ or {}, base=base, set_level=set_level)
+    reloading = partial(Reloading, prepared.config, environ=environ or {}, base=base, set_level=set_level)
     async with (
         _open_grid(prepared, ports, faults, log_error) as (grid, backends),
         open_model(prepared.config, prepared.api_key, ports=ports, log=log) as model,
@@ -426,11 +376,11 @@ async def open_running(
             AvatarSpec(
                 settings=avatar.settings,
                 policy=avatar.policy,
-                mind=partial(think, avatar.mind),
+                mind=partial(think, avatar.mind, know=reload.know),
                 backend=backends[avatar.key],
-                reload=reloading(prepared.config, avatar.key),
+                reload=reload,
             )
-            for avatar in prepared.avatars
+            for avatar, reload in ((each, reloading(each.mind)) for each in prepared.avatars)
         ]
         async with open_service(specs, ports=ports, log_error=log_error, audit=audit, store=store) as service:
             yield Running(service=service, grid=grid, prepared=prepared)

@@ -9,7 +9,7 @@ read is dropped and counted (Spec: MEM-3).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -205,6 +205,7 @@ async def open_mind(
     accounts: Accounts,
     prices: Prices | None,
     own: Iterable[AvatarId] = (),
+    know: Callable[[Thinker], object] | None = None,
 ) -> Hosted:
     """Make a mind, and let it go on with the conversations of earlier runs.
 
@@ -216,6 +217,7 @@ async def open_mind(
         accounts: what all avatars together may spend.
         prices: of a million tokens.
         own: the service's other avatars, as far as they are known.
+        know: is given the mind, to change it later.
 
     Raises:
         StorageFailed: what was kept cannot be read.
@@ -247,6 +249,8 @@ async def open_mind(
         purse=AvatarPurse(accounts, key, prices),
         keep=keep,
     )
+    if know is not None:
+        know(thinker)
     tables = None if store is None else SqlAnswers(store, ports)
     return Hosted(mind=thinker, faculties=AvatarFaculties(key, model, store, tables))
 

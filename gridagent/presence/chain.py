@@ -136,6 +136,7 @@ class PresenceChain:
 
     def configure(self, section: PresenceSection, names: Iterable[str]) -> None:
         """Take over a changed configuration or persona; what is known of people stays."""
+        self._room.protected.relist(section)
         self._room.configure(section, names)
 
     def forget(self, avatar_id: AvatarId) -> None:

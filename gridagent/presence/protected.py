@@ -115,19 +115,20 @@ class Protected:
     Bounds: see `OwnAvatars`; the other lists are bounded by the configuration.
     """
 
-    __slots__ = ("_listed", "_own")
+    __slots__ = ("_listed", "_own", "_owners")
 
     def __init__(
         self, owners: Iterable[str], section: PresenceSection, own: OwnAvatars | Iterable[AvatarId] = ()
     ) -> None:
         self._own = own if isinstance(own, OwnAvatars) else OwnAvatars(own)
+        self._owners = tuple(owners)
         self._listed: dict[str, Standing] = {}
-        self.relist(owners, section)
+        self.relist(section)
 
-    def relist(self, owners: Iterable[str], section: PresenceSection) -> None:
-        """Take over a changed configuration."""
+    def relist(self, section: PresenceSection) -> None:
+        """Take over a changed configuration; owners never change while an avatar runs."""
         listed = dict.fromkeys(map(str, section.estate_managers), Standing.ESTATE_MANAGER)
-        listed |= dict.fromkeys(owners, Standing.OWNER)
+        listed |= dict.fromkeys(self._owners, Standing.OWNER)
         listed |= dict.fromkeys(map(str, section.declared_bots), Standing.DECLARED_BOT)
         self._listed = listed
 

@@ -21,6 +21,7 @@ import attrs
 from gridagent.actions import Outcome
 from gridagent.authority import Provenance
 from gridagent.config.model import NewerMessage
+from gridagent.config.presence import PresenceSection
 from gridagent.conversation.changes import ConversationChange
 from gridagent.conversation.entries import Said, Used
 from gridagent.conversation.keys import ConversationKey, PersonKey
@@ -134,6 +135,18 @@ class Thinker:
         self._errands: dict[str, Out] = {}  # what is out, over all turns
         self._timers: Timers[Due] = Timers()
         self._errands_made = 0
+
+    def take_over(self, persona: Persona, names: Iterable[str], section: PresenceSection) -> None:
+        """Be who the changed configuration says, from the next turn and the next utterance on (Spec: PRS-6, SUP-8).
+
+        Args:
+            persona: who the avatar is now; what it said as another is no longer shown as its own.
+            names: what it answers to now.
+            section: when it feels spoken to, and how it speaks.
+        """
+        self.persona = persona
+        self._chain.configure(section, names)
+        self._mouth.section = section
 
     # --- in: the world ------------------------------------------------------------------------------
 

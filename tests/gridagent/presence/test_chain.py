@@ -20,7 +20,7 @@ from gridagent.presence.chain import RULES, PresenceChain
 from gridagent.presence.decision import AttentionCode, PresenceMode
 from gridagent.presence.protected import OwnAvatars, Protected
 from gridagent.tools.access import TurnMode
-from tests.gridagent.presence.stage import ANN, BEN, BOT, ME, OWNER, SISTER, Around, Stage, view
+from tests.gridagent.presence.stage import ANN, BEN, BOT, MANAGER, ME, OWNER, SISTER, Around, Stage, view
 
 ORDER = (
     "own_echo",
@@ -178,12 +178,11 @@ def test_a_changed_configuration_holds_from_the_next_utterance():
     """Spec: SUP-8, PRS-6 — names and bounds change while people stay known."""
     stage = Stage()
     assert stage.say("Wren, hi") == "quiet:not_addressed"
-    section = PresenceSection(muted=(BEN,))
-    stage.chain.configure(section, ("Wren",))
-    stage.protected.relist((), section)
+    stage.chain.configure(PresenceSection(muted=(BEN, MANAGER)), ("Wren",))
     assert stage.say("Wren, hi") == "addressed"
     assert stage.say("Robin, hi") == "quiet:not_addressed"
     assert stage.say("Wren, hi", BEN) == "quiet:muted"
+    assert stage.say("Wren, hi", MANAGER) == "quiet:muted"
     assert stage.chain.people == 1
 
 

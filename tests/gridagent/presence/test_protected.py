@@ -69,10 +69,11 @@ def test_a_bot_oversees_nothing():
 
 
 def test_a_changed_configuration_replaces_the_lists_and_keeps_our_own():
-    """Spec: SUP-8 — who is no longer listed is nobody."""
+    """Spec: SUP-8 — who is no longer listed is nobody; owners are no matter of this list's."""
     protected = Protected((OWNER,), SECTION, (AvatarId(SISTER),))
-    protected.relist((), PresenceSection())
-    assert [protected.standing_of(who) for who in (OWNER, BOT, SISTER)] == [
+    protected.relist(PresenceSection())
+    assert [protected.standing_of(who) for who in (OWNER, MANAGER, BOT, SISTER)] == [
+        Standing.OWNER,
         Standing.NOBODY,
         Standing.NOBODY,
         Standing.OWN_AVATAR,

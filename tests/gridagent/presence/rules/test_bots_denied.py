@@ -37,6 +37,9 @@ def test_a_grid_without_bots_is_respected_everywhere():
     stage.chain.notice(_ready(bots_allowed=True))
     stage.chain.notice(_parcel(bots_allowed=False))
     assert stage.say("Robin, hello") == "quiet:bots_not_allowed"
+    stage.chain.notice(_ready(bots_allowed=True))
+    assert stage.say("Robin, good evening") == "addressed"
+    stage.chain.notice(_parcel(bots_allowed=False))
     stage.chain.notice(RegionEntered(region="S", position=HERE))
     assert stage.say("Robin, howdy") == "addressed"
 
