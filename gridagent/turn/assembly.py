@@ -48,7 +48,6 @@ ENVELOPE_BYTES: Final = 1_024
 BYTES_PER_TOKEN: Final = 3
 ENTRY_TOKENS: Final = 8
 _MEMORY_NAME: Final = "Memory"
-_PROGRAM_NAME: Final = "gridagent"
 _PLACE_NAME: Final = "World"
 _encode: Final = msgspec.json.Encoder().encode
 

@@ -157,6 +157,35 @@ def test_the_longest_entries_can_be_shown() -> None:
         assert len(turns) > 3
 
 
+def test_what_is_recalled_stands_before_the_moment_as_memory() -> None:
+    """Facts are shown behind the label of memory, and go only after all history. Spec: MND-4, MEM-4."""
+    fact = Recalled(text="Likes [cats].", source=TextSource.OWNER, tainted=True, about=WHO)
+    history = [heard("old"), said("yes")]
+    texts = [turn.text for turn in turns_of(brief(history, recalled=(fact,)))]
+    assert texts[-3:-2] == ["Memory [1a2b3c4d, memory]: Likes (cats)."]
+    few = [turn.text for turn in turns_of(brief(history, recalled=(fact,)), TurnLimits(turns_max=5))]
+    assert few[1:] == texts[-3:]
+
+
+def test_our_count_is_never_below_the_wire() -> None:
+    """Long ids, names, arguments and letters of every size are counted, and not much over. Spec: BND-17."""
+    calls = tuple(ToolCall(id=f"{n:060}", name="n" * 60, arguments=f'{{"a":"{"é" * 900}"}}') for n in range(64))
+    turns: tuple[ModelTurn, ...] = (
+        SystemTurn(text="é" * 3_000),
+        UserTurn(text='\n"' * 3_000),
+        AssistantTurn(text="x" * 99, tool_calls=calls),
+        *(ToolTurn(call_id=call.id, name=call.name, text='{"ok":true}') for call in calls),
+    )
+    request = LlmRequest(turns=turns, tools=TOOLS)
+    sizes = [size_of_turn(turn) for turn in turns]
+    wire = sum(size for size, _ in sizes) + size_of_tools(TOOLS)[0] + ENVELOPE_BYTES
+    for codec in (ChatCompletions("m" * 100), Anthropic("m" * 100)):
+        sent = len(codec.encode(request, streaming=True))
+        assert sent <= wire <= 1.25 * sent
+    tokens = sum(tokens for _, tokens in sizes) + size_of_tools(TOOLS)[1]
+    assert estimate_input_tokens(request) <= tokens <= 1.25 * estimate_input_tokens(request)
+
+
 def test_turns_of_an_earlier_persona_are_left_out() -> None:
     """Whole exchanges of another persona go, with what was heard in them. Spec: MND-4."""
     history = [
@@ -307,6 +336,12 @@ def test_ids_are_our_own_where_they_are_taken() -> None:
     asked, told = (assembly.request((), "") or ())[-2:]
     assert asked == AssistantTurn(text="?", tool_calls=(ToolCall(id="?", name="?", arguments="?"),))
     assert told == ToolTurn(call_id="?", name="?", text="{}")
+    for name, arguments in (("\ud800", "{}"), ("x", "\ud800")):
+        call = ToolCall(id=f"half{name!r}", name=name, arguments=arguments)
+        assembly.add([AssistantTurn(tool_calls=(call,)), ToolTurn(call_id=call.id, name=name, text="{}")])
+        asked = (assembly.request((), "") or ())[-2]
+        assert isinstance(asked, AssistantTurn)
+        assert "?" in asked.tool_calls[0].name + asked.tool_calls[0].arguments
 
 
 def test_a_smaller_request_can_be_asked_for_while_there_is_history() -> None:
