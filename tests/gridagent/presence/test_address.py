@@ -53,6 +53,8 @@ def test_a_name_without_spaces_around_it_is_found_in_its_script():
     assert Names((words_of("鳥"),)).find(words_of("小鳥")) == -1
     assert Names((words_of("ロビン 号"),)).find(words_of("ロビンさん")) == -1
     assert Names((words_of("Robin"),)).find(words_of("Robinさん")) == -1
+    assert Names((words_of("美鳥"),)).find(words_of("美鳥さん")) == 0
+    assert Names((words_of("鳥x"),)).find(words_of("鳥xさん")) == -1
 
 
 def test_the_first_place_of_any_name_is_told():

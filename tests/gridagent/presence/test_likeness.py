@@ -43,3 +43,9 @@ def test_a_long_utterance_is_told_by_its_beginning():
     words = [f"{first}{second}" for first in "abcdefghij" for second in "klmnopqrst"]
     assert len(sketch(words)) == 32
     assert are_alike(sketch(words), sketch(words[:40]))
+
+
+def test_a_mark_in_a_word_makes_no_number_of_it():
+    """Words of scripts with combining marks are told apart; digits of any script are numbers."""
+    assert not are_alike(sketch(("हिन्दी",)), sketch(("मराठी",)))
+    assert are_alike(sketch(("अध्याय१",)), sketch(("अध्याय२",)))

@@ -167,3 +167,22 @@ def test_an_avatar_answers_to_its_account_its_persona_and_its_aliases() -> None:
     assert names == ("Robin", "Robin Resident", "Lady Robin", "Bird of the Plaza", "Rob")
     plain = parse_persona(b"You are a robin.")
     assert names_of(plain, first_name="Robin", last_name="Resident") == ("Robin", "Robin Resident")
+
+
+def test_each_bound_is_exact() -> None:
+    """The longest that fits, the fullest list, and a tab in the style."""
+    alias, line = "a" * 128, "b" * 256
+    text = "---\naliases:\n" + f"  - {alias}\n" * 16 + f"tired_line: {line}\n---\nYou\tare."
+    persona = parse_persona(text.encode())
+    assert persona.aliases == (alias,) * 16
+    assert persona.tired_line == line
+    assert persona.style == "You\tare."
+    assert "line 3: is longer than 128 characters" in _said(f"---\naliases:\n  - {alias}a\n---\nx".encode())
+
+
+def test_quotes_are_taken_off_in_pairs_only() -> None:
+    """A lone mark stays; what is quoted with nothing in it is empty."""
+    persona = parse_persona(b"---\ntired_line: '\ndisclosure: \"I am\\'\nlanguage: \"'German'\"\n---\nx")
+    assert persona.tired_line == "'"
+    assert persona.disclosure == "\"I am\\'"
+    assert persona.language == "'German'"

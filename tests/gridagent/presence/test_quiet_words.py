@@ -114,3 +114,29 @@ def test_any_words_are_read_with_a_time_that_is_finite(words):
     """No arrangement of words breaks the reader or makes it endless."""
     request = read_hush(tuple(words))
     assert request is None or request.seconds is None or 0.0 <= request.seconds < float("inf")
+
+
+def test_what_is_too_long_is_a_story():
+    """Twenty-four words may be a request with much politeness; one more is none."""
+    assert _read("please " * 22 + "be quiet") == HushRequest(quiet=True)
+    assert _read("please " * 23 + "be quiet") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("be quiet for 99999 seconds", 99_999.0),
+        ("be quiet for 100000 seconds", None),
+        ("be quiet for twenty ten minutes", 12_000.0),
+        ("be quiet a moment", None),
+        ("be quiet for ten minutes and thirty seconds", None),
+        ("be quiet ten minutes thirty seconds", 630.0),
+    ],
+)
+def test_numbers_have_bounds_and_sums(text, seconds):
+    """A number of six digits is none; tens and ones add, other numbers multiply; what is left over is no request."""
+    request = _read(text)
+    if text.endswith(("100000 seconds", "and thirty seconds")):
+        assert request is None
+    else:
+        assert request == HushRequest(quiet=True, seconds=seconds)

@@ -153,3 +153,37 @@ def test_a_plan_is_cut_at_the_configured_number():
     assert plan.is_cut
     assert plan.parts[-1].text.endswith("…")
     assert unicodedata.is_normalized("NFC", plan.parts[-1].text)
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        "👍🏻",
+        "👍🏿",
+        "🏴\U000e0020\U000e007f",
+        "🇦🇿",
+        "🇿🇦",
+        "\u1100\u1160",
+        "\u1100\u1161\u11ff",
+    ],
+)
+def test_the_first_and_last_of_what_belongs_together_do(whole):
+    """Spec: PRS-3 — skin tones, tags, flags and syllables at the ends of their ranges."""
+    parts, _ = split_speech(whole * 40, parts_max=999, part_bytes=3 * len(whole.encode()) - 1)
+    assert parts == (whole * 2,) * 20
+
+
+def test_flags_in_a_row_are_parted_between_two_flags():
+    """Spec: PRS-3 — counted from the first of them, and no other character makes half a flag."""
+    parts, _ = split_speech("a🇩🇪🇫🇷🇮🇹", parts_max=9, part_bytes=14)
+    assert parts == ("a🇩🇪", "🇫🇷", "🇮🇹")
+    parts, _ = split_speech("漢🇩漢漢", parts_max=9, part_bytes=8)
+    assert parts == ("漢🇩", "漢漢")
+
+
+def test_what_fits_exactly_is_not_cut():
+    """Spec: PRS-3 — the last part may be full; a sentence at the middle of a part is not its end."""
+    assert split_speech("abcd efghijkl", parts_max=2, part_bytes=8) == (("abcd", "efghijkl"), False)
+    assert split_speech("abcd efghijklm", parts_max=2, part_bytes=8)[1]
+    assert split_speech("abcd. ef ghij", parts_max=9, part_bytes=10)[0] == ("abcd. ef", "ghij")
+    assert split_speech("abcde. fg hij", parts_max=9, part_bytes=10)[0] == ("abcde.", "fg hij")

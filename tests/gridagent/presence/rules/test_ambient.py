@@ -62,3 +62,16 @@ def test_it_joins_neither_bots_nor_what_is_far_away():
     stage.around = Around(view(ANN, scripted=True), view(BEN))
     assert stage.say("buy my hats today", ANN) == "quiet:scripted_agent"
     assert stage.say("what a lovely day", BEN) == "ambient"
+
+
+def test_each_bound_is_exact():
+    """Spec: PRS-1 — pause, hour, distance and quiet end where they say."""
+    stage = Stage(ambient_probability=1.0, ambient_pause_s=60.0, ambient_per_hour=2, answers_per_minute=600)
+    assert stage.say("lovely day", distance_m=20.0) == "ambient"
+    assert stage.say("very warm", BEN, after=59.0) == "quiet:not_addressed"
+    assert stage.say("rather dry", BEN, after=1.0) == "ambient"
+    assert stage.say("some wind", after=3_539.0) == "quiet:not_addressed"
+    assert stage.say("clear sky", after=1.0) == "ambient"
+    stage.room.ambient_quiet_until = stage.now + 3_600.0
+    assert stage.say("cold night", after=3_599.0) == "quiet:not_addressed"
+    assert stage.say("bright moon", after=1.0) == "ambient"

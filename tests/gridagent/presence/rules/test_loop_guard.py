@@ -110,6 +110,33 @@ def test_a_stranger_who_behaves_like_a_bot_is_treated_as_one():
     assert stage.say(f"Robin, {_novel(3)}", after=120.0) == "addressed"
 
 
+def test_three_repetitions_make_a_bot_and_two_do_not():
+    """Spec: PRS-2 — counted one by one."""
+    for repetitions, code in ((BOT_STRIKES - 1, "addressed"), (BOT_STRIKES, "quiet:turn_ceiling")):
+        stage = Stage(repeats_max=1, turns_per_bot=1, turns_per_person=50)
+        for _ in range(repetitions + 1):
+            stage.say("Robin, visit my shop in the market")
+        assert stage.say(f"Robin, {_novel(1)}") == code
+
+
+def test_a_pause_makes_old_words_new():
+    """Spec: PRS-2 — repetitions, echoes and turns are counted from it, and from nothing before."""
+    stage = Stage(repeats_max=1, turns_per_person=2, turns_pause_s=100.0)
+    assert stage.say("Robin, where is the fountain") == "addressed"
+    stage.chain.replied(ANN, "what a lovely day it is", Origin.PUBLIC_CHAT, stage.now)
+    assert stage.say("Robin, where is the fountain", after=100.0) == "addressed"
+    assert stage.say("Robin, what a lovely day it is", after=99.0) == "addressed"
+    assert stage.say("Robin, good bye to you then", after=99.0) == "quiet:turn_ceiling"
+
+
+def test_two_words_are_short_and_three_are_not():
+    """People say "yes please" more often in a row than "yes please do"."""
+    for text, answered in (("yes please", 4), ("yes please do", 1)):
+        stage = Stage(repeats_max=1)
+        codes = [stage.tell(text) for _ in range(6)]
+        assert codes.count("addressed") == answered
+
+
 def test_what_is_overheard_leaves_no_mark():
     """People who talk among themselves may say "yes" as often as they like."""
     stage = Stage(repeats_max=1)
