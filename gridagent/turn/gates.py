@@ -37,7 +37,10 @@ __all__ = ("GATES", "Draft", "refused_by")
 _UUID: Final = re.compile(UUID_PATTERN.strip("^$"))
 _ONE_TARGET: Final = frozenset({"look_at_avatar", "look_at_object", "find_region"})
 """Look-ups about one thing; they tell nothing of another."""
+_ASKED_MAX_CHARS: Final = 8_192
 _EARLIER_MAX: Final = 64
+_EARLIER_MAX_CHARS: Final = 4_096
+"""Of each text of earlier that is read; an utterance has 1,023 bytes, an answer rarely more than 3,000."""
 _DATA_MAX_BYTES: Final = 128 * 1024
 _DEPTH_MAX: Final = 8
 _PEOPLE_MAX: Final = 512
@@ -60,7 +63,8 @@ class Draft:
     @classmethod
     def of(cls, text: str, brief: Brief, evidence: tuple[Evidence, ...]) -> Draft:
         """Read a reply."""
-        asked = "\n".join(each.text for each in brief.now_said if each.source is not TextSource.SYSTEM)
+        said = "\n".join(each.text for each in brief.now_said if each.source is not TextSource.SYSTEM)
+        asked = said[-_ASKED_MAX_CHARS:]
         return cls(text, tuple(sentences_of(text)), asked, topics_in(asked), brief, evidence)
 
 
@@ -120,7 +124,7 @@ def _is_invented(draft: Draft) -> bool:
     if not asked:  # places and people that were spoken of may be spoken of again
         spoken = (each.text for each in brief.history[-_EARLIER_MAX:] if isinstance(each, Heard | Said))
         for text in (draft.asked, *spoken):
-            known.update(words_of(text))
+            known.update(words_of(text[:_EARLIER_MAX_CHARS]))
     room = _DATA_MAX_BYTES
     for each in draft.evidence:
         known.update(words_of(_text(each.data[:room])))
@@ -159,7 +163,7 @@ def _said(brief: Brief) -> Iterator[Deed]:
     """Yield what we claimed earlier: it passed this gate then."""
     for entry in brief.history[-_EARLIER_MAX:]:
         if isinstance(entry, Said) and not entry.restored and entry.persona == brief.persona.digest:
-            for claim in claims_in(sentences_of(entry.text), own=_own(brief)):
+            for claim in claims_in(sentences_of(entry.text[:_EARLIER_MAX_CHARS]), own=_own(brief)):
                 yield from claim.deeds
 
 

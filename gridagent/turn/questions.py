@@ -138,7 +138,7 @@ _GREETINGS: Final = frozenset(
 def topics_in(text: str) -> frozenset[Topic]:
     """Return what an utterance asks about that has to be looked at."""
     found: set[Topic] = set()
-    for part in re.split(r"(?<=[?!.;])\s+|\n", text[:8_192]):
+    for part in re.split(r"(?<=[?!.;])\s+|\n", text):
         words = words_of(part)[:_WORDS_MAX]
         said = f" {' '.join(words)} "
         if _NOT_NOW.search(said):

@@ -374,3 +374,18 @@ def test_judging_is_linear(piece: str) -> None:
     began = time.process_time()
     refused_by(draft(text, LOOK, asked=f"who is here? pay me! {text[:8_000]}"))
     assert time.process_time() - began < 1.5
+
+
+@pytest.mark.slow
+def test_a_long_past_costs_no_more_than_a_moment() -> None:
+    """Texts of the largest size in every entry are read up to a bound. Spec: BND-9."""
+    history = [each for n in range(32) for each in (heard("Ann said hi. " * 5_000), told(n))]
+    now = tuple(heard("I paid you, and who is here? " * 2_000) for _ in range(4))
+    began = time.process_time()
+    refused_by(draft("I've notified the owner. I see Zoe Hill over there.", history=tuple(history), now_said=now))
+    assert time.process_time() - began < 2.0
+
+
+def told(number: int) -> Said:
+    """Return a long answer of ours."""
+    return Said(text=f"I've told Ann {number}, and so on. " * 6_000, at=1, persona="d", tainted=False)
