@@ -85,8 +85,15 @@ def test_what_the_event_queue_says_of_our_inventory_is_told(world: World, here: 
     """As a running OpenSimulator writes it, with masks as integers; what is no row is refused. Spec: LIV-8."""
     agent: LlsdValue = [{"AgentID": UUID(bytes=world.agent_id), "TransactionID": UUID(int=1)}]
     row: dict[str, LlsdValue] = {
-        "ItemID": UUID(bytes=PAID), "FolderID": UUID(int=0), "AssetID": UUID(bytes=BEN), "Type": 3,
-        "Name": "A \x07place", "Description": "nice", "CallbackID": 0, "NextOwnerMask": 4, "OwnerMask": b"\0\0\0\5",
+        "ItemID": UUID(bytes=PAID),
+        "FolderID": UUID(int=0),
+        "AssetID": UUID(bytes=BEN),
+        "Type": 3,
+        "Name": "A \x07place",
+        "Description": "nice",
+        "CallbackID": 0,
+        "NextOwnerMask": 4,
+        "OwnerMask": b"\0\0\0\5",
     }
 
     def told(**body: LlsdValue) -> tuple[object, ...]:
