@@ -18,6 +18,8 @@ from gridagent.presence.reflex import ReflexMind
 from gridagent.runtime.deterministic import simulated_ports
 from gridagent.service import AvatarSpec, Hosted, open_service
 from gridagent.session import SessionSettings
+from gridagent.storage.memory import MemoryStore
+from gridagent.storage.records import Learnt
 from gridagent.thinking import Thinker, ThinkerSettings
 from gridagent.thinking.mouth import Mouth
 from gridagent.tools.registry import Registry
@@ -33,20 +35,26 @@ class SlowModel:
 
     async def perform(self, what, backend):
         self.out += 1
+        self.requests.append("\n".join(turn.text for turn in what.request.turns))
         self.most = max(self.most, self.out)
         await trio.sleep(MODEL_S)
         self.out -= 1
         return LlmReply(text=f"I heard: {what.request.turns[-1].text.rpartition(' ')[2]}")
 
 
-def spec(key, faculties, *, errands_max=256, bots=(), avatar_id=None):
-    """Build an avatar whose model is slow."""
+def spec(key, faculties, *, errands_max=256, bots=(), store=None, requests=None):
+    """Build an avatar whose model is slow; with a store, it goes on with what that kept."""
     section = PresenceSection(
         messages_per_minute=600, answers_per_minute=600, turns_per_bot=6, speech_pause_max_s=0.0, declared_bots=bots
     )
 
-    async def think(store):
+    async def think(_):
         await trio.lowlevel.checkpoint()
+        conversations = ConversationStore(key)
+        if store is not None:
+            for number in await store.conversations(key):
+                conversations.restore(await store.entries(key, (number,)), now=trio.current_time(), wall=0.0)
+        faculties.requests = [] if requests is None else requests
         mind = Thinker(
             avatar=key,
             settings=ThinkerSettings(),
@@ -54,8 +62,9 @@ def spec(key, faculties, *, errands_max=256, bots=(), avatar_id=None):
             chain=PresenceChain(section, (key,), Protected((), section), simulated_ports(0).randomness.stream(key)),
             mouth=Mouth(section),
             reflex=ReflexMind((key,)),
-            conversations=ConversationStore(key),
+            conversations=conversations,
             registry=Registry(),
+            keep=None if store is None else lambda change: store.submit(Learnt(avatar=key, change=change)),
         )
         return Hosted(mind=mind, faculties=faculties)
 
@@ -156,3 +165,27 @@ async def test_two_avatars_of_ours_that_talk_to_each_other_stop_by_themselves(au
         await trio.sleep(3_600)
         nursery.cancel_scope.cancel()
     assert 2 <= sum(spoken.values()) <= 14
+
+
+async def test_what_a_crash_cut_off_is_never_answered_twice(autojump_clock):
+    """Spec: MND-11, EFX-2, MEM-3 — ended while it thought: the next life says nothing by itself, and answers once."""
+    store = MemoryStore(simulated_ports(0).clock)
+    requests, replies = [], []
+    for life in range(2):
+        model = SlowModel()
+        avatar = spec("robin", model, store=store, requests=requests)
+        async with open_service([avatar], ports=simulated_ports(life), store=store) as service:
+            handle = service.avatar()
+            await handle.wait_agent(AgentState.RUNNING)
+            with handle.observe("test") as seen:
+                await trio.sleep(600)
+                assert model.most == 0
+                source = Speaker(kind=SpeakerKind.AVATAR, id=person(1), name="P1")
+                # Another connection's ids begin anew: the second life hears another message under the same one.
+                words = ImReceived(utterance_id="u1", source=source, text=f"hello word{life}")
+                await avatar.backend.now.push(words)
+                await trio.sleep(1 if life == 0 else 60)
+                told = (each.body for each in seen.drain_nowait())
+                replies.append([each.text for each in told if isinstance(each, ReplyComposed)])
+    assert replies == [[], ["I heard: word1"]]
+    assert "word0" in requests[-1]
