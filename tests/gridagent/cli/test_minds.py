@@ -1,6 +1,7 @@
 """Claims about what a mind is made of, and how it goes on after a restart."""
 
 import json
+from functools import partial
 
 import attrs
 import pytest
@@ -14,13 +15,16 @@ from gridagent.cli.minds import open_mind, open_model, prepare_mind, prices_of, 
 from gridagent.cli.visitors import quiet_story
 from gridagent.config.load import parse_config
 from gridagent.config.model import Config
+from gridagent.config.secrets import SecretStr
 from gridagent.errors import ConfigError
 from gridagent.grid.simulated.scenario import load_shipped
+from gridagent.llm import RealRequests, allow_real_requests
 from gridagent.llm.accounting import Accounts, SpendLimits
 from gridagent.llm.client import LlmClient
 from gridagent.llm.offline import OfflineModel
 from gridagent.observations import ActionSettled, LinkState, ReplyComposed
 from gridagent.runtime.deterministic import simulated_ports
+from gridagent.runtime.system import system_ports
 from gridagent.storage.database import Holder
 from gridagent.storage.memory import MemoryStore
 from gridagent.storage.store import open_store
@@ -196,3 +200,51 @@ async def test_embedders_get_a_mind_too(autojump_clock):
                 if isinstance(getattr(item, "body", None), ReplyComposed):
                     break
         assert item.body.text
+
+
+async def test_an_endpoint_thinks_for_an_avatar():
+    """Spec: MND-1, OPS-1 — from a configured URL on this machine to words in the plaza, tools and key included."""
+    asked = []
+
+    async def serve(stream):
+        data = b""
+        while b"\r\n\r\n" not in data:
+            data += await stream.receive_some(65_536)
+        head, _, body = data.partition(b"\r\n\r\n")
+        size = int(next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))[15:])
+        while len(body) < size:
+            body += await stream.receive_some(65_536)
+        asked.append((head, json.loads(body)))
+        said = {"message": {"role": "assistant", "content": "A fine evening to you."}, "finish_reason": "stop"}
+        reply = json.dumps({"choices": [said], "usage": {"prompt_tokens": 9, "completion_tokens": 5}}).encode()
+        await stream.send_all(
+            b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n"
+            + f"content-length: {len(reply)}\r\n\r\n".encode()
+            + reply
+        )
+
+    scenario = load_shipped("plaza")
+    async with trio.open_nursery() as nursery:
+        (listener,) = await nursery.start(partial(trio.serve_tcp, serve, 0, host="127.0.0.1"))
+        port = listener.socket.getsockname()[1]
+        llm = {"provider": "chat_completions", "endpoint": f"http://127.0.0.1:{port}/v1/chat/completions", "model": "m"}
+        plan = prepare(
+            config(llm=llm), scenario="plaza", demonstrate=True, secrets={"llm.api_key_file": SecretStr("sk-1")}
+        )
+        plan = attrs.evolve(plan, scenario=quiet_story(scenario, scenario.agents()[0]))
+        with allow_real_requests(RealRequests.LOOPBACK):
+            async with open_running(plan, ports=system_ports()) as running:
+                await running.service.avatar("robin").wait_link(LinkState.ONLINE)
+                running.grid.world.login(OLIVE, running.grid.now())
+                with running.service.avatar("robin").observe("test") as seen:
+                    words = SendIm(to=plan.avatars[0].account_id, text="good evening")
+                    running.grid.world.perform(OLIVE, words, running.grid.now())
+                    async for item in seen:
+                        if isinstance(item.body, ReplyComposed):
+                            break
+        nursery.cancel_scope.cancel()
+    assert item.body.text == "A fine evening to you."
+    head, body = asked[0]
+    assert b"authorization: bearer sk-1" in head.lower()
+    assert "look_around" in {tool["function"]["name"] for tool in body["tools"]}
+    assert "good evening" in body["messages"][-1]["content"]
