@@ -128,6 +128,16 @@ def test_a_nonce_of_another_approval_is_wrong(bench, people) -> None:
     assert world.answer(second, who=people["owner"], via=IM, nonce=stale).code is AnswerCode.WRONG_NONCE
 
 
+def test_a_nonce_is_one_while_its_approval_waits(bench) -> None:
+    """Of several that wait each is known, and nothing else; one that was answered is no secret. Spec: POL-7."""
+    world, first = asked(bench)
+    second = world.pay(20, origin=IM).approval_id
+    nonces = [world.gateway.nonce_of(each) for each in (first, second)]
+    assert [world.gateway.is_nonce(each) for each in (*nonces, "0123-4567-89AB")] == [True, True, False]
+    world.answer(first, allow=False)
+    assert [world.gateway.is_nonce(each) for each in nonces] == [False, True]
+
+
 def test_guessing_nonces_ends_and_the_operator_still_answers(bench, people) -> None:
     """After a few wrong nonces the right one is too late over IM. Spec: POL-7."""
     world, approval_id = asked(bench)
