@@ -22,7 +22,7 @@ from gridagent.presence.persona import Persona
 from gridagent.tools import Access, Evidence, Registry, TurnMode
 from gridagent.tools.descriptor import Port
 from gridagent.turn.brief import Brief
-from gridagent.turn.gates import GATES, Draft, refused_by
+from gridagent.turn.gates import _PLAIN_WORDS, GATES, Draft, _concerns, refused_by
 from gridagent.turn.prompts import Correction
 
 ALICE = AvatarId("1a2b3c4d-0000-4000-8000-00000000000a")
@@ -142,6 +142,41 @@ def test_a_look_at_somebody_else_is_no_look() -> None:
     assert refused_by(draft("Yes.", bob, asked=f"who is near, is {ALICE} around?")) is Correction.STALE
 
 
+@pytest.mark.parametrize(
+    ("asked", "tool", "other", "right"),
+    [
+        ("Is there a bench here?", "look_at_object", "Lamp", "Old Bench"),
+        ("is the region Sandbox region online?", "find_region", "Harbour", "Sandbox"),
+    ],
+)
+def test_each_look_at_one_thing_has_to_be_the_right_one(asked: str, tool: str, other: str, right: str) -> None:
+    """An object or a region that nobody asked about tells nothing of the one that was. Spec: MND-9."""
+    assert refused_by(draft("Yes, it is.", proof(tool, f'{{"name":"{other}"}}'), asked=asked)) is Correction.STALE
+    assert refused_by(draft("Yes, it is.", proof(tool, f'{{"name":"{right}"}}'), asked=asked)) is None
+    by_argument = proof(tool, "{}", f'{{"region":"{right}"}}')
+    assert refused_by(draft("Yes, it is.", by_argument, asked=asked)) is None
+
+
+@pytest.mark.parametrize("word", sorted(_PLAIN_WORDS))
+def test_no_everyday_word_makes_a_look_the_right_one(word: str) -> None:
+    """A name made of everyday words does not answer every question that has them. Spec: MND-9."""
+    assert not _concerns(proof("look_at_object", f'{{"name":"{word}"}}'), f"{word}, a?")
+    assert _concerns(proof("look_at_object", f'{{"name":"{word} fir"}}'), f"{word}, fir?")
+    assert not _concerns(proof("look_at_object", '{"name":"ox"}'), f"{word} ox?")
+
+
+def test_one_of_two_that_were_asked_about_is_enough() -> None:
+    """Of several UUIDs in a question, a look at one of them is a look. Spec: MND-9."""
+    bob = proof("look_at_avatar", "{}", subjects=(BOB,))
+    assert refused_by(draft("Yes.", bob, asked=f"is anybody here: {ALICE} or {BOB}, who is near?")) is None
+
+
+def test_a_look_is_wanted_while_one_way_to_look_is_left() -> None:
+    """Where some of the tools that could tell are missing, the others are asked for. Spec: MND-9, MND-13."""
+    assert refused_by(draft("In Paris.", asked="where are we?", access=access(Port.VIEW))) is Correction.STALE
+    assert refused_by(draft("In Paris.", asked="where are we?", access=access(Port.PARCEL))) is Correction.STALE
+
+
 def test_owning_up_is_never_stale() -> None:
     """Whoever says that it cannot tell is not made to lie. Spec: MND-9."""
     for reply in ("I can't see anybody from here, sorry.", "I don't know.", "Hello Alice!", "Whom do you look for?"):
@@ -241,6 +276,23 @@ def test_earlier_turns_count_for_what_they_left() -> None:
     assert refused_by(draft(again, history=others)) is Correction.UNVERIFIED_ACTION
 
 
+def test_whoever_listens_was_not_paid_because_somebody_was() -> None:
+    """Who is meant is told by who listens, by names that were heard, and claim by claim. Spec: MND-9."""
+    paid_bob = proof("pay_avatar", "", f'{{"amount":5,"to":"{BOB}"}}', (BOB,))
+    assert refused_by(draft("I paid you L$5.", paid_bob)) is Correction.UNVERIFIED_ACTION
+    kim = heard("hi", who="Kim Lee", avatar_id=BOB)
+    assert refused_by(draft("I paid Kim L$5.", paid_bob, history=(kim,))) is None
+    assert refused_by(draft("I paid Kim L$500.", PAID, history=(kim,))) is Correction.UNVERIFIED_ACTION
+    kept = Used(
+        evidence=(Finding(tool="pay_avatar", arguments=PAID.arguments, data=b"", subjects=(ALICE,), tainted=False),),
+        at=1,
+        tainted=False,
+    )
+    both = "I paid you L$500. I gave you a landmark."
+    assert refused_by(draft(both, history=(kept,))) is Correction.UNVERIFIED_ACTION
+    assert refused_by(draft(both, proof("give_item", "", "{}", (ALICE,)), history=(kept,))) is None
+
+
 def test_a_name_two_people_share_is_nobodys() -> None:
     """Where a name does not say who, the evidence is not held to it. Spec: MND-9."""
     crowd = tuple(heard("x", who=f"Kim {n}", avatar_id=f"{n:08x}-0000-4000-8000-00000000000a") for n in range(1, 600))
@@ -253,7 +305,8 @@ def test_odd_results_are_read_with_care() -> None:
     """Broken, deep and huge data make nothing of themselves. Spec: MND-7."""
     deep = proof("look_around", '{"a":' * 300 + "1" + "}" * 300)
     broken = proof("look_around", "{")
-    for each in (deep, broken, proof("search__thing", "[1]")):
+    odd = proof("look_around", '[{"name":5,"avatar_id":"x"},{"name":"Anna","avatar_id":7}]')
+    for each in (deep, broken, odd, proof("search__thing", "[1]")):
         assert refused_by(draft("I paid Anna L$5.", each)) in {Correction.UNVERIFIED_ACTION, None}
     assert refused_by(draft("I paid Anna L$5.", deep, broken)) is Correction.UNVERIFIED_ACTION
     assert refused_by(draft("I paid Anna L$5.", proof("bank__pay", "{}"))) is None
