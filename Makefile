@@ -14,6 +14,8 @@ SOAK ?= --seeds 1 --hours 720
 # What `make fuzz` fuzzes, e.g. FUZZ="packet --seconds 60"; every decoder for ten minutes if empty.
 FUZZ ?=
 FUZZ_LIB ?= .venv-fuzz
+# Where `make peers` puts independent programs that some tests talk to.
+PEERS ?= .peers
 # Processes of the test run.
 JOBS ?= 2
 
@@ -28,7 +30,7 @@ PIP := -m pip --disable-pip-version-check --no-input
 INSTALL := install --quiet --require-hashes --only-binary :all:
 
 .DEFAULT_GOAL := help
-.PHONY: help run chat test volume powercuts mutants fuzz check format bench bench-check soak docs lock venv clean
+.PHONY: help run chat test peers volume powercuts mutants fuzz check format bench bench-check soak docs lock venv clean
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -50,6 +52,22 @@ else
 	$(BIN)/python -m tests.architecture.coverage_floors .coverage.json
 	$(BIN)/python -m pytest -n $(JOBS) -m volume
 endif
+
+# With them installed, what `make peers` prints has the tests find them; without, those tests are skipped.
+peers: $(PEERS)/llmock/.installed $(PEERS)/hippolyzer/.installed $(PEERS)/node/.installed ## Install the independent servers and clients that judge ours (needs npm; Hippolyzer wants Python 3.11).
+	@echo export GRIDAGENT_LLMOCK=$(abspath $(PEERS))/llmock/bin/llmock
+	@echo export GRIDAGENT_HIPPOLYZER=$(abspath $(PEERS))/hippolyzer/bin/python
+	@echo export GRIDAGENT_NODE_METAVERSE=$(abspath $(PEERS))/node/node_modules
+
+$(PEERS)/llmock/.installed $(PEERS)/hippolyzer/.installed: $(PEERS)/%/.installed: requirements/peer-%.txt | python
+	@$(PYTHON) -m venv --clear $(@D)
+	@$(@D)/bin/python $(PIP) install --quiet --require-hashes -r $< >&2
+	@touch $@
+
+$(PEERS)/node/.installed: tests/live_grid/simulator/peers/package.json
+	@mkdir -p $(@D) && cp $< $(@D)
+	@cd $(@D) && npm install --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error >&2
+	@touch $@
 
 powercuts: $(VENV)/.installed ## Cut the power a hundred thousand times (CUTS=n for another number).
 	CUTS=$(or $(CUTS),100000) $(BIN)/python -m pytest -m volume tests/volume/test_powercut.py --durations=0
@@ -120,8 +138,10 @@ lock: | python ## Make the hash locks anew from pyproject.toml (UPGRADE=--upgrad
 	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) pyproject.toml requirements/build.in --extra dev \
 	  -c requirements/run.txt -c requirements/build.txt -o requirements/dev.txt
 	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) requirements/fuzz.in -o requirements/fuzz.txt
+	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) requirements/peer-llmock.in -o requirements/peer-llmock.txt
+	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) requirements/peer-hippolyzer.in -o requirements/peer-hippolyzer.txt
 
 clean: ## Remove virtual environments, caches and build results.
-	rm -rf .venv .venv-run .venv-lock .venv-fuzz dist build .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	rm -rf .venv .venv-run .venv-lock .venv-fuzz .peers dist build .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 	  .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
