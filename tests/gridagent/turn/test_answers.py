@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridagent.turn.answers import answers_in, asked_for
+from gridagent.turn.answers import _YES, _YES_ONLY, answers_in, asked_for
 from gridagent.turn.claims import Claim, claims_in
 from gridagent.turn.clauses import sentences_of
 from gridagent.turn.deeds import Deed
@@ -319,6 +319,14 @@ def test_amounts_of_short_answers_count() -> None:
 def test_what_is_asked_for(text: str, deeds: set[Deed]) -> None:
     """A request names the deeds it may be after."""
     assert asked_for(text) == deeds
+
+
+@pytest.mark.parametrize("word", sorted(_YES | _YES_ONLY))
+def test_each_way_of_saying_yes_is_one(word: str) -> None:
+    """Every word for yes claims what the question was about, and a denial behind it takes that back. Spec: MND-9."""
+    assert claimed("Did you pay me?", f"{word.capitalize()}.")
+    assert word in _YES_ONLY or not claimed("Did you pay me?", f"{word.capitalize()}, but not yet.")
+    assert not claimed("Did you sleep well?", f"{word.capitalize()}.")
 
 
 @given(st.text(max_size=200), st.text(max_size=60))

@@ -276,6 +276,12 @@ def test_earlier_turns_count_for_what_they_left() -> None:
     assert refused_by(draft(again, history=others)) is Correction.UNVERIFIED_ACTION
 
 
+def test_a_surname_that_everybody_has_is_not_our_own() -> None:
+    """What another Resident is told to do is no deed of ours; what our own name does is. Spec: MND-9."""
+    assert refused_by(draft("Anna Resident pays Bob 500.", self_name="Ruth Resident")) is None
+    assert refused_by(draft("Ruth pays Bob 500.", self_name="Ruth Resident")) is Correction.UNVERIFIED_ACTION
+
+
 def test_whoever_listens_was_not_paid_because_somebody_was() -> None:
     """Who is meant is told by who listens, by names that were heard, and claim by claim. Spec: MND-9."""
     paid_bob = proof("pay_avatar", "", f'{{"amount":5,"to":"{BOB}"}}', (BOB,))
