@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 
 import attrs
 
-from gridagent.actions import Outcome
+from gridagent.actions import Outcome, SetTyping
 from gridagent.authority import Provenance
 from gridagent.config.model import NewerMessage
 from gridagent.config.presence import PresenceSection
@@ -62,6 +62,7 @@ from gridagent.turn import GiveUp as EndTurn
 
 __all__ = ("Thinker",)
 
+_NOT_TYPING: Final = SetTyping(typing=False)
 SUPERSEDED_MAX: Final = 4
 """After so many newer messages in a row, further ones wait: somebody who never stops typing is answered too."""
 _FAILED: Final = {
@@ -258,18 +259,25 @@ class Thinker:
     def fence(self, now: Moment) -> Sequence[Thought]:
         """End everything: the connection is over."""
         self._parcel = None
-        return self.stop_turn(now)
+        thoughts, _ = self._stopped(now)
+        return thoughts
 
     def stop_turn(self, now: Moment) -> Sequence[Thought]:
-        """End every turn and fall silent; what waits is not answered any more."""
+        """End every turn and fall silent; what waits is not answered any more, and the typing sign goes."""
+        thoughts, unsaid = self._stopped(now)
+        signs = [each.proposal for each in unsaid if each.proposal.action == _NOT_TYPING]
+        return [*thoughts, *signs[-1:]]
+
+    def _stopped(self, now: Moment) -> tuple[list[Thought], list[Spoken]]:
+        """End everything under way; return what follows, and what is not said any more."""
         for key in self._lanes.busy():
             self._lanes.drop(key)
         thoughts: list[Thought] = []
         for running in tuple(self._running.values()):
             thoughts += self._end(running, EndTurn.CANCEL, now)
-        self._timers.clear()
+        left = self._timers.clear()
         self._mouth.hush()
-        return thoughts
+        return thoughts, [each for each in left if isinstance(each, Spoken)]
 
     def forget(self, avatar_id: AvatarId, now: Moment) -> Sequence[Thought]:
         """Drop everything remembered about an avatar, and end what is under way for it."""

@@ -57,7 +57,9 @@ class Timers(Generic[T]):
         _, number = heapq.heappop(self._heap)
         return self._live.pop(number)
 
-    def clear(self) -> None:
-        """Forget everything."""
+    def clear(self) -> tuple[T, ...]:
+        """Forget everything, and return what will not be done."""
+        left = tuple(self._live.values())
         self._heap.clear()
         self._live.clear()
+        return left

@@ -608,8 +608,10 @@ def test_a_long_reply_is_spoken_in_parts_at_a_pace(bench):
     assert len({each.ordinal for each in b.of(Proposal)}) == len(b.of(Proposal))
     b.say("Robin, more", BEN)
     b.reply("word " * 300)
-    b.take(b.mind.stop_turn(b.now))
+    last = b.take(b.mind.stop_turn(b.now))
+    assert [each.action for each in last] == [SetTyping(typing=False)]
     assert b.pass_time(60) == ()
+    assert b.take(b.mind.stop_turn(b.now)) == ()
 
 
 def test_targets_are_authorised_words_only_where_the_owner_said_them(bench):

@@ -17,7 +17,7 @@ def test_what_is_due_comes_in_order_and_what_was_taken_back_never():
     assert [timers.pop(9), timers.pop(9), timers.pop(9), timers.pop(9)] == ["a", "c", "d", None]
     assert timers.due() is None
     timers.put(1, "x")
-    timers.clear()
+    assert timers.clear() == ("x",)
     assert (timers.due(), len(timers)) == (None, 0)
 
 
