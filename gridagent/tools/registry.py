@@ -26,7 +26,7 @@ from gridagent.policy.pins import DescriptorPins, PinVerdict
 from gridagent.tools.catalogue import CATALOGUE
 from gridagent.tools.descriptor import TIMEOUT_MAX_S, Delivery, Tool
 from gridagent.tools.native import Native
-from gridagent.tools.schema import OPEN_SCHEMA, SchemaProblem, Validator, compiled
+from gridagent.tools.schema import OPEN_SCHEMA, SchemaProblem, Validator, catalogued, compiled
 from gridagent.tools.strict_json import Json, JsonProblem, canonical, read_json
 from gridagent.tools.work import CallForeign, Work
 
@@ -110,7 +110,7 @@ class Registry:
         self._definitions: dict[str, Json] = {}  # of foreign tools
         for native in natives:
             tool = native.tool
-            validator = compiled(tool.schema, closed=True)
+            validator = catalogued(tool.schema) if natives is CATALOGUE else compiled(tool.schema, closed=True)
             if isinstance(validator, SchemaProblem) or tool.name in self._tools or tool.server or "__" in tool.name:
                 raise InternalError(f"tool {tool.name}: its schema, its name or its server is wrong ({validator})")
             self._tools[tool.name] = Registered(tool, validator, native.bind)

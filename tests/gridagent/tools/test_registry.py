@@ -16,7 +16,7 @@ from gridagent.tools.catalogue import CATALOGUE
 from gridagent.tools.descriptor import UNKNOWN_RESOURCE
 from gridagent.tools.native import Native
 from gridagent.tools.registry import ForeignTerms, Offer, Registry, canonical_name
-from gridagent.tools.schema import OPEN_SCHEMA
+from gridagent.tools.schema import OPEN_SCHEMA, Validator, catalogued, compiled
 from gridagent.tools.work import CallForeign
 
 TERMS = ForeignTerms(capability=Capability.OBSERVE)
@@ -56,6 +56,15 @@ def test_the_catalogue_is_registered_whole() -> None:
     assert registry.find("say") is not None
     assert registry.find("Say") is None
     assert all(registry.is_as_agreed(each.tool) for each in registry.tools())
+
+
+@pytest.mark.parametrize("native", CATALOGUE, ids=lambda each: each.tool.name)
+def test_what_no_start_checks_is_checked_here(native: Native) -> None:
+    """Each schema of the catalogue passes every check, and judges alike unchecked. Spec: MND-5, MND-17."""
+    checked = compiled(native.tool.schema, closed=True)
+    assert isinstance(checked, Validator)
+    for value in ({}, {"nobody names this": 1}, [], "text"):
+        assert catalogued(native.tool.schema).problem(value) == checked.problem(value)
 
 
 @pytest.mark.parametrize(
