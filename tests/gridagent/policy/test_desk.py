@@ -281,3 +281,14 @@ def test_the_nonce_is_in_nothing_that_is_shown(bench) -> None:
     shown += repr(world.answer(waiting.approval_id, allow=False))
     assert nonce not in shown
     assert world.gateway.nonce_of("made-up") is None
+
+
+def test_only_the_nonce_of_what_waits_is_one(bench) -> None:
+    """So that it can be kept from others; what is over has none that counts. Spec: POL-7."""
+    world = bench(approvals={"money": "required"})
+    first, second = world.pay().approval_id, world.pay().approval_id
+    nonces = [world.gateway.nonce_of(each) for each in (first, second)]
+    assert [world.gateway.is_nonce(nonce) for nonce in nonces] == [True, True]
+    assert world.gateway.is_nonce("0000-0000-0000") is False
+    world.answer(first, allow=False)
+    assert [world.gateway.is_nonce(nonce) for nonce in nonces] == [False, True]
