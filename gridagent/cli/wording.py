@@ -39,6 +39,8 @@ __all__ = (
     "seconds_in_words",
 )
 
+_TYPING: Final = "set_typing"
+"""The sign beside each answer: a line only where it is refused."""
 _PEOPLE_MAX: Final = 512
 _NAME_MAX: Final = 40
 
@@ -307,7 +309,9 @@ def _attention(body: told.AttentionDecided, _: People) -> Line:
     return Line(Tone.NOTE, f"{'answers' if body.answers else 'stays quiet'}: {why}")
 
 
-def _decided(body: told.ActionDecided, people: People) -> Line:
+def _decided(body: told.ActionDecided, people: People) -> Line | None:
+    if body.action == _TYPING and body.verdict is told.Verdict.AUTHORIZED:
+        return None
     asked = f"{shown(body.summary)} for {people.named(body.principal)} {_ORIGINS[body.origin]}"
     match body.verdict:
         case told.Verdict.AUTHORIZED:
@@ -318,7 +322,9 @@ def _decided(body: told.ActionDecided, people: People) -> Line:
             return Line(Tone.REFUSED, f"refused: {asked}, because {denial_in_words(body.code, body.rule)}")
 
 
-def _settled(body: told.ActionSettled, _: People) -> Line:
+def _settled(body: told.ActionSettled, _: People) -> Line | None:
+    if body.action == _TYPING and isinstance(body.outcome, Confirmed):
+        return None
     if body.dry_run:
         return Line(Tone.NOTE, f"{shown(body.action, 64)}: dry run, nothing was sent")
     tone, words = _outcome(body.outcome)

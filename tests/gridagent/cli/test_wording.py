@@ -218,6 +218,20 @@ def test_a_doubt_that_ends_says_who_ended_it(by, words) -> None:
     assert in_words(body, People()) == Line(Tone.REFUSED, words)
 
 
+def test_the_typing_sign_is_a_line_only_where_it_is_refused() -> None:
+    """Two of them come with each answer; a person wants to read neither. Spec: PRS-3."""
+    common = {"action": "set_typing", "correlation": "c"}
+    asked = {**common, "summary": "set_typing typing=True", "origin": Origin.PUBLIC_CHAT, "principal": "x"}
+    done, refused = Confirmed(evidence=EvidenceKind.DELIVERED), Refused(reason="held")
+    for body, shows in (
+        (told.ActionDecided(**asked, verdict=told.Verdict.AUTHORIZED), False),
+        (told.ActionDecided(**asked, verdict=told.Verdict.DENIED, code=DenialCode.HELD), True),
+        (told.ActionSettled(**common, effect="e", outcome=done), False),
+        (told.ActionSettled(**common, effect="e", outcome=refused), True),
+    ):
+        assert (in_words(body, People()) is not None) is shows
+
+
 def test_a_refused_control_reads_as_one() -> None:
     """The reply's sentence is shown; without one, its code."""
     reply = ControlReply(accepted=False, code="not_paused")
