@@ -177,7 +177,9 @@ class History:
         """Remember what ended long ago by its key alone, and nothing of what was said about it."""
         before = self.oracle.now - _OLD_S
         for effect, grant in tuple(self.grants.items()):
-            if grant.at < before and grant.outcome in {"confirmed", "refused"}:
+            # What costs stays in doubt until it is settled; of anything else a doubt is an end like another.
+            costly = grant.row.action in COSTLY
+            if grant.at < before and grant.outcome in ENDS and not (costly and grant.outcome == "in_doubt"):
                 self.over.add(effect)
                 del self.grants[effect]
                 self.by_reference.pop(effect[:REFERENCE_CHARS], None)

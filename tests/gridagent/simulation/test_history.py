@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gridagent.actions import Say, SendIm
+from gridagent.actions import PayAvatar, Say, SendIm
 from gridagent.simulation import history as history_module
 from gridagent.simulation.account import Account
 from gridagent.simulation.examination import FoundAvatar
@@ -16,8 +16,6 @@ OWNER = "00000000-0000-4000-8000-000000000001"
 
 def paid(a_court):
     """Return a court in which L$ 3 were paid and nobody knows yet; and the payment."""
-    from gridagent.actions import PayAvatar  # noqa: PLC0415 - one value
-
     court = a_court()
     court.do(PayAvatar(to=OWNER, amount=3), balance=-3)
     return court, court.account._past
@@ -203,6 +201,20 @@ def test_the_past_is_remembered_by_its_keys(a_court, monkeypatch: pytest.MonkeyP
     assert (history.ordered, history.settling, history.by_hand) == ({"third": 2}, set(), {"2"})
     Account(history, "robin")
     assert history.books == {}
+
+
+@pytest.mark.parametrize(
+    ("action", "kept"), [(Say(text="hello"), False), (PayAvatar(to=OWNER, amount=1), True)], ids=["light", "costly"]
+)
+def test_only_a_doubt_that_may_have_cost_something_is_never_let_go(a_court, action, *, kept: bool) -> None:
+    """Retention drops old doubts of what costs nothing; one about money stays. Spec: BND-16, EFX-2."""
+    court = a_court()
+    court.do(action)
+    court.settle("in_doubt")
+    history = court.account._past
+    court.now = 4_000.0
+    history._let_go()
+    assert bool(history.grants) is kept
 
 
 def test_the_dead_speak_to_nobody(a_court) -> None:
