@@ -16,6 +16,7 @@ FUZZ ?=
 FUZZ_LIB ?= .venv-fuzz
 # Where `make peers` puts independent programs that some tests talk to.
 PEERS ?= .peers
+COMPARE_VENV ?= .venv-compare
 # Processes of the test run.
 JOBS ?= 2
 
@@ -30,7 +31,7 @@ PIP := -m pip --disable-pip-version-check --no-input
 INSTALL := install --quiet --require-hashes --only-binary :all:
 
 .DEFAULT_GOAL := help
-.PHONY: help run chat test peers volume powercuts mutants fuzz check format bench bench-check soak docs lock venv clean
+.PHONY: help run chat test peers volume powercuts mutants fuzz check format bench bench-check compare soak docs lock venv clean
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -105,6 +106,14 @@ bench: $(VENV)/.installed ## Run the benchmarks (BENCH=name for one); one JSON l
 bench-check: $(VENV)/.installed ## Fail when a committed ratio got more than 25 % worse.
 	$(BIN)/python -m benchmarks --check
 
+compare: $(COMPARE_VENV)/.installed ## Measure a tool turn beside other agent frameworks, in an environment of their own.
+	$(COMPARE_VENV)/bin/python -m benchmarks.compare_frameworks
+
+$(COMPARE_VENV)/.installed: requirements/compare.txt | python
+	$(PYTHON) -m venv --clear $(COMPARE_VENV)
+	$(COMPARE_VENV)/bin/python $(PIP) $(INSTALL) -r $<
+	@touch $@
+
 soak: $(VENV)/.installed ## Simulate a month under faults (SOAK="--seeds 30 --hours 24 --verify" for another kind).
 	$(BIN)/gridagent simulate $(SOAK) --json
 
@@ -138,6 +147,8 @@ lock: | python ## Make the hash locks anew from pyproject.toml (UPGRADE=--upgrad
 	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) pyproject.toml requirements/build.in --extra dev \
 	  -c requirements/run.txt -c requirements/build.txt -o requirements/dev.txt
 	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) requirements/fuzz.in -o requirements/fuzz.txt
+	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) pyproject.toml requirements/compare.in -c requirements/run.txt \
+	  -o requirements/compare.txt
 	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) requirements/peer-llmock.in -o requirements/peer-llmock.txt
 	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) requirements/peer-hippolyzer.in -o requirements/peer-hippolyzer.txt
 

@@ -206,8 +206,11 @@ def _answer(message: dict[str, object], reason: str) -> bytes:
     return msgspec.json.encode(
         {
             "id": "x",
+            "object": "chat.completion",
+            "created": 1_800_000_000,
+            "model": "m",
             "choices": [{"index": 0, "message": {"role": "assistant", **message}, "finish_reason": reason}],
-            "usage": {"prompt_tokens": 900, "completion_tokens": 20},
+            "usage": {"prompt_tokens": 900, "completion_tokens": 20, "total_tokens": 920},
         }
     )
 
