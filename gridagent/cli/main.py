@@ -188,6 +188,7 @@ def _run(context: Context) -> int:
         forever=given.for_s is None,
         json=given.json,
         plain=given.plain,
+        metrics=given.metrics,
     )
     streams = Streams(stdin=context.stdin, stdout=context.stdout, stderr=context.stderr)
     return run_command(options, streams, context.environ, process=context.process)

@@ -228,6 +228,9 @@ def _add_run(commands: _Commands[_Parser]) -> None:
         help="20s, 2m, 1h, or 'ever': then stop in order",
     )
     parser.add_argument("--plain", action="store_true", help="print lines instead of a picture, also on a terminal")
+    parser.add_argument(
+        "--metrics", metavar="FILE", help="keep what the service counts in FILE, as Prometheus' text, for a collector"
+    )
     _add_json(parser, "one observation a line and nothing else")
 
 

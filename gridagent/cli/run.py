@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from gridagent.cli.instance import Holder, InstanceLocks, avatar_locks_directory
 from gridagent.cli.journal import audit_sink, library_logs_into, open_journal, open_log_file
 from gridagent.cli.keeping import kept_in_words, last_word, open_kept, tell_doubts
 from gridagent.cli.keyboard import Keyboard
+from gridagent.cli.metrics_file import keep_metrics, metrics_place, watched_for_metrics
 from gridagent.cli.places import database_of, find_places
 from gridagent.cli.safe_text import shown
 from gridagent.cli.signals import Summons, attend
@@ -82,6 +83,8 @@ class RunOptions:
     json: bool = False
     plain: bool = False
     """Lines also on a terminal."""
+    metrics: str | None = None
+    """File that holds what the service counts."""
 
 
 def leave_at_once(code: int) -> NoReturn:
@@ -129,6 +132,7 @@ def run_command(
     )
     config = prepared.config
     paths = find_places(config.paths)
+    metrics = None if options.metrics is None else metrics_place(options.metrics, environ)
     ports = system_ports()
     if process.blocking is not None:
         ports = attrs.evolve(ports, blocking=process.blocking)
@@ -159,6 +163,7 @@ def run_command(
             log=log,
             log_place=shown(str(paths.log_file)) if to_file else "this terminal's error output",
             leave=process.leave,
+            metrics=metrics,
         )
         return trio.run(run.main, clock=process.clock)
 
@@ -187,7 +192,9 @@ class _Run:
         log: Log,
         log_place: str,
         leave: Leave,
+        metrics: Path | None,
     ) -> None:
+        self._metrics = metrics
         self._options = options
         self._streams = streams
         self._environ = environ
@@ -248,7 +255,11 @@ class _Run:
         duration = self._duration()
         ends_at = None if duration is None else trio.current_time() + duration
         view = self._view(handles, duration, ends_at)
-        async with trio.open_nursery() as tasks:
+        async with AsyncExitStack() as stack, trio.open_nursery() as tasks:
+            if self._metrics is not None:
+                watched = stack.enter_context(watched_for_metrics(handles))
+                keep = partial(keep_metrics, blocking=self._ports.blocking, log_error=self._log_error)
+                tasks.start_soon(keep, self._metrics, watched)
             # The view first, and without a wait before it subscribed: it misses nothing.
             await showing.start(view.run)
             await tell_doubts(view, handles, archive)

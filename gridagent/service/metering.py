@@ -22,10 +22,11 @@ from gridagent.events import EventsShed, event_name
 from gridagent.ids import AvatarKey, CorrelationId
 from gridagent.observability.metrics import CONTENT_TYPE, Registry
 from gridagent.observations import AgentState, LinkState, Observation, observation_name
+from gridagent.runtime.broadcast import Subscription
 from gridagent.runtime.channels import ChannelStatistics, Lagged
 from gridagent.session.handle import SessionHandle
 
-__all__ = ("CONTENT_TYPE", "Meter", "PartHealth", "meter_session", "read_queues")
+__all__ = ("CONTENT_TYPE", "Meter", "PartHealth", "meter_all", "meter_session", "read_queues")
 
 _TURNS_OPEN_MAX: Final = 4_096
 """Turns whose beginning is remembered, over all avatars; one more is not timed."""
@@ -191,11 +192,19 @@ async def meter_session(meter: Meter, session: SessionHandle) -> None:
     Cancellation: safe.
     """
     with session.observe("metrics") as seen:
-        async for observation in seen:
-            if isinstance(observation, Lagged):
-                meter.lagged(session.key, observation.missed)
-            else:
-                meter.take(observation)
+        await meter_all(meter, session.key, seen)
+
+
+async def meter_all(meter: Meter, avatar: AvatarKey, seen: Subscription[Observation]) -> None:
+    """Feed a meter with what a subscriber is told, until there is no more to come.
+
+    Cancellation: safe; what is not read yet is read by whoever goes on.
+    """
+    async for observation in seen:
+        if isinstance(observation, Lagged):
+            meter.lagged(avatar, observation.missed)
+        else:
+            meter.take(observation)
 
 
 def read_queues(meter: Meter, session: SessionHandle) -> None:
