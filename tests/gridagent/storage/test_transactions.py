@@ -6,7 +6,7 @@ from random import Random
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gridagent.policy import changes as policy_changes
@@ -153,6 +153,8 @@ def _revive(ledger, history, make, run):
 
 @settings(max_examples=150)
 @given(steps=_STEPS, twice=st.booleans())
+@example(steps=[("reserve", "a", False, 1, None), ("reserve", "a", False, 1, None)], twice=False)
+@example(steps=[("reserve", "a", False, 1, None), ("reserve", "a", False, 1, None), ("restart",)], twice=False)
 def test_the_database_comes_to_what_the_fold_says(make, steps, twice) -> None:
     """Any sequence of changes and restarts, each change once or twice, leaves what folding them without SQL leaves.
 
