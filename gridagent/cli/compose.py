@@ -268,7 +268,7 @@ def _avatar(config: Config, scenario: Scenario | None, key: AvatarKey, avatar: A
         account_id=None if scenario is None or account is None else scenario.avatar_id(account),
         settings=_settings(config, scenario, key, index),
         policy=policy_of(config, key),
-        mind=prepare_mind(config, key, avatar, looks_up=scenario is not None),
+        mind=prepare_mind(config, key, avatar),
     )
 
 

@@ -79,11 +79,9 @@ class PreparedMind:
     authorised: frozenset[AvatarId]
     settings: ThinkerSettings
     conversations: ConversationSettings
-    looks_up: bool
-    """The grid can be asked for regions and items."""
 
 
-def prepare_mind(config: Config, key: AvatarKey, avatar: AvatarConfig, *, looks_up: bool) -> PreparedMind:
+def prepare_mind(config: Config, key: AvatarKey, avatar: AvatarConfig) -> PreparedMind:
     """Check and load what a mind is made of.
 
     Raises:
@@ -100,7 +98,6 @@ def prepare_mind(config: Config, key: AvatarKey, avatar: AvatarConfig, *, looks_
         authorised=frozenset(AvatarId(each) for each in (*roles.owners, *roles.trusted)),
         settings=_settings(config),
         conversations=settings_of(config.conversation),
-        looks_up=looks_up,
     )
 
 
@@ -245,7 +242,7 @@ async def open_mind(
         reflex=ReflexMind(prepared.names, prepared.authorised),
         conversations=conversations,
         registry=Registry(),
-        ports=memory | (_GRID_PORTS if prepared.looks_up else frozenset()),
+        ports=memory | _GRID_PORTS,
         purse=AvatarPurse(accounts, key, prices),
         keep=keep,
     )

@@ -80,7 +80,7 @@ class Reloading:
         try:
             new = parse_config(data, self._environ, base=self._base)
             plan = diff_for_reload(self._config, new)
-            mind = prepare_mind(plan.config, self._key, plan.config.avatars[self._key], looks_up=self._mind.looks_up)
+            mind = prepare_mind(plan.config, self._key, plan.config.avatars[self._key])
         except ConfigError as error:
             more = len(error.problems) - 1
             return Reloaded(problem=f"{error.problems[0]}" + (f" (and {more} more)" if more else ""))

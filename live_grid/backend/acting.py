@@ -22,6 +22,7 @@ from live_grid.errors import LimitReached, LocalProtocolError
 from live_grid.requests import building, travelling
 from live_grid.world import Thing
 from live_grid.world.events import ObjectChanged, RegionsFound
+from live_grid.world.text import clean_words
 
 __all__ = ("ACTORS", "Actor")
 
@@ -124,13 +125,13 @@ class Actor:
         journey = self._pending.journey
         if journey is None or not journey.region:
             return []
-        wanted = journey.region.casefold()
+        wanted = clean_words(journey.region).casefold()
         for region in found.regions:
             if region.name.casefold() == wanted:
                 journey.region = ""
                 return self._set_off(region.handle, journey.position)
-        if not found.asked:
-            return []  # more rows may come
+        if found.asked.casefold() != wanted:
+            return []  # more rows may come, or somebody else asked
         self._pending.journey = None
         return [TeleportFailed(reason="region_not_found")]
 

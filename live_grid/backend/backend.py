@@ -34,12 +34,14 @@ from gridagent.grid.simulated.buffer import EventBuffer
 from gridagent.ids import AvatarId
 from gridagent.limits import Label
 from gridagent.policy.authorized import AuthorizedAction
+from gridagent.tools.ports import InventoryFound, RegionFound
 from live_grid.backend.account import LiveAccount, LiveSettings
 from live_grid.backend.acting import Actor
 from live_grid.backend.appearance import show_outfit
 from live_grid.backend.belongings import learn_inventory, write_notecard
 from live_grid.backend.causes import END_CAUSES
 from live_grid.backend.joining import Connection, join
+from live_grid.backend.look_ups import LookUps
 from live_grid.backend.pending import Making, Pending
 from live_grid.backend.profile import profile_of
 from live_grid.backend.refuge import Refuge
@@ -87,6 +89,7 @@ class LiveBackend:
         "_detail",
         "_entered",
         "_fault",
+        "_look_ups",
         "_new_id",
         "_nursery",
         "_over",
@@ -121,6 +124,7 @@ class LiveBackend:
         self._over = False
         self._connection: Connection | None = None
         self._actor: Actor | None = None
+        self._look_ups: LookUps | None = None
         self._teller: Teller | None = None
         self._nursery: trio.Nursery | None = None
         self._pending = Pending()
@@ -237,6 +241,29 @@ class LiveBackend:
         """Return nothing: grids show what an account did on a web page, if at all."""
         return Traces()
 
+    async def find_region(self, region: str) -> RegionFound | None:
+        """Return a region by its name; None where the map has none, or the avatar is not in the world.
+
+        Raises:
+            ResourceBusy: too much is asked already.
+
+        Cancellation: safe; a grid that never answers is waited for until then.
+        """
+        if self._look_ups is None or self._world() is None:
+            await trio.lowlevel.checkpoint()
+            return None
+        return await self._look_ups.find_region(region)
+
+    async def search(self, *, words: str, kind: str, limit: int) -> InventoryFound | None:
+        """Return items whose name holds the words, of a kind or of any; None while they are not known.
+
+        Cancellation: safe.
+        """
+        if self._look_ups is None or self._world() is None:
+            await trio.lowlevel.checkpoint()
+            return None
+        return await self._look_ups.search(words=words, kind=kind, limit=limit)
+
     @property
     def connection(self) -> Connection | None:
         """What it stands on, once there is one: for whoever judges it from below the port."""
@@ -268,6 +295,7 @@ class LiveBackend:
             new_id=self._new_id,
         )
         self._actor = Actor(stage, self._pending, is_waiting=self._waits.has)
+        self._look_ups = LookUps(stage)
         return client
 
     async def _live(self, client: GridClient, sink: EventSink) -> None:
@@ -373,6 +401,8 @@ class LiveBackend:
         elif isinstance(event, ObjectChanged):
             self._actor.on_object(event)
         elif isinstance(event, RegionsFound):
+            assert self._look_ups is not None  # noqa: S101 - same
+            self._look_ups.on_regions_found(event)
             for evident in self._actor.on_regions_found(event):
                 self._put(evident)
         for told in self._teller.tell(event):

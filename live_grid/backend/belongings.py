@@ -44,6 +44,7 @@ async def learn_inventory(client: GridClient) -> int:
     left = [folders[at : at + FOLDERS_AT_ONCE] for at in range(0, len(folders), FOLDERS_AT_ONCE)]
     for pause_s in AGAIN_AFTER_S:
         left = [chunk for chunk in left if not await _learn(client, chunk)]
+        client.session.world.inventory.asked = True
         if not left:
             break
         await trio.sleep(pause_s)

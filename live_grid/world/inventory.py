@@ -54,13 +54,15 @@ class Inventory:
         folders: as the login listed them.
     """
 
-    __slots__ = ("_by_type", "folders", "items", "outfit_version", "root")
+    __slots__ = ("_by_type", "asked", "folders", "items", "outfit_version", "root")
 
     def __init__(self, *, root: bytes | None = None, folders: Iterable[Folder] = ()) -> None:
         self.root = root
         self.folders: list[bytes] = []
         """Folders to ask for their contents, in the login's order."""
         self.items: dict[bytes, ItemMade] = {}
+        self.asked = False
+        """Every folder was asked for its contents once; before that, an item that is not here may be there."""
         self.outfit_version: int | None = None
         """Of the folder that says what we wear, as the login counted; None if there is no such folder."""
         self._by_type: dict[int, bytes] = {}

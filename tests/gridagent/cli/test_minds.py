@@ -38,11 +38,11 @@ def config(**sections):
     return parse_config(json.dumps(sections).encode())
 
 
-def prepared(of=None, *, looks_up=True):
+def prepared(of=None):
     """Prepare the first avatar's mind."""
     of = of or Config()
     (key, avatar), *_ = of.avatars.items()
-    return prepare_mind(of, key, avatar, looks_up=looks_up)
+    return prepare_mind(of, key, avatar)
 
 
 async def opened(of, store=None, **more):
@@ -123,15 +123,14 @@ def test_an_embedders_key_is_read_from_its_file(tmp_path):
     assert "llm.api_key_file" in str(caught.value)
 
 
-@pytest.mark.parametrize("looks_up", [True, False])
-async def test_what_can_be_looked_up_depends_on_grid_and_storage(looks_up, autojump_clock):
-    """Spec: MND-13 — map and inventory where the grid answers, memory where something is kept."""
+async def test_what_can_be_looked_up_depends_on_storage(autojump_clock):
+    """Spec: MND-13 — map and inventory always, memory where something is kept."""
     store = MemoryStore(simulated_ports(0).clock)
     await store.open_avatar("robin")
     for kept in (None, store):
-        hosted = await opened(prepared(looks_up=looks_up), kept)
+        hosted = await opened(prepared(), kept)
         there = hosted.mind._ports
-        assert (Port.MAP in there) is looks_up
+        assert {Port.MAP, Port.INVENTORY} <= there
         assert (Port.MEMORY in there) is (Port.SQL in there) is (kept is not None)
 
 

@@ -89,6 +89,7 @@ def test_a_teleport_waits_for_the_map(hands: Hands) -> None:
     assert hands.actor.on_regions_found(RegionsFound((row,), "Far")) == []
     other = Hands()
     other.perform(asked.TeleportTo(region="Nowhere", position=PLACE))
+    assert other.actor.on_regions_found(RegionsFound((), "Somebody else's question")) == []
     assert other.actor.on_regions_found(RegionsFound((), "Nowhere")) == [TeleportFailed(reason="region_not_found")]
     assert other.pending.journey is None
 

@@ -164,6 +164,31 @@ async def test_teleports_near_and_far(fast) -> None:
         assert sizes == [256, 512, 256, 256]
 
 
+async def test_regions_and_items_are_looked_up(fast) -> None:
+    """What the map and our inventory hold, while we are there; a look-up beside a teleport ends neither.
+
+    Spec: MND-13, LIV-8.
+    """
+    async with connected() as client:
+        assert await client.backend.find_region("Far") is None
+        assert await client.backend.search(words="", kind="", limit=5) is None
+        await client.wait_for("backend_ready")
+        far = await client.backend.find_region("FAR")
+        assert far is not None
+        assert (far.region, far.online) == ("Far", True)
+        assert await client.backend.find_region("Nowhere") is None
+        connection = client.backend.connection
+        assert connection is not None
+        await until(lambda: connection.client.session.world.inventory.asked)
+        found = await client.backend.search(words="danc", kind="animation", limit=5)
+        assert found is not None
+        assert [item.item_id for item in found.items] == [DANCE]
+        assert await client.backend.find_region("Annex") is not None
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(client.backend.find_region, "Nowhere")
+            assert kind(await client.apply(asked.TeleportTo(region="Far", position=HERE))) is EvidenceKind.ARRIVED
+
+
 async def test_nothing_is_sent_while_we_are_nowhere(fast) -> None:
     """On the way no region has authority, and a second journey waits for the first. Spec: LIV-7. Fault: 9."""
     async with connected() as client, trio.open_nursery() as nursery:
