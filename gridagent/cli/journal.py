@@ -1,59 +1,36 @@
 """The log of a command: one file, private to its owner, redacted.
 
-Owns opening the file and what is written besides what rooms log themselves: every audit record, what
-libraries log, and the full text of an error whose place in the terminal is one sentence (Spec: SUP-10, CFG-3).
+Owns what is written besides what rooms log themselves: every audit record, what libraries log, and the full
+text of an error whose place in the terminal is one sentence (Spec: SUP-10, CFG-3).
 """
 
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, TextIO
+from typing import TextIO
 
 import msgspec
 
+from gridagent.cli.log_file import open_log_file
 from gridagent.cli.places import find_places
 from gridagent.config.files import shown_path
 from gridagent.config.load import LoadedConfig, load_config_and_secrets
 from gridagent.config.model import Config
 from gridagent.config.secrets import Secrets
-from gridagent.errors import ConfigError, ConfigProblem
+from gridagent.errors import ConfigError
 from gridagent.ids import AvatarKey
-from gridagent.observability import LibraryLogs, Log, Redactor, open_log
+from gridagent.observability import LibraryLogs, Log, Redactor, TextStream, open_log
 from gridagent.policy import AuditRecord
 from gridagent.runtime.ports import Clock
 from gridagent.runtime.system import SystemClock
 
-__all__ = ("audit_sink", "library_logs_into", "open_journal", "open_log_file", "record_failure")
-
-_PRIVATE: Final = 0o600
+__all__ = ("audit_sink", "library_logs_into", "open_journal", "record_failure")
 
 
-def open_log_file(path: Path) -> TextIO:
-    """Open a log to append to, made when it is missing, never through a link.
-
-    Raises:
-        ConfigError: it cannot be opened.
-    """
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, flags, _PRIVATE)
-    except OSError as error:
-        problem = ConfigProblem(
-            path="$.paths.log_file",
-            what=f"the log {shown_path(path)} cannot be opened ({error.strerror})",
-            shape="",
-            mend="set it to a file that this user may write, or set log.destination to stderr",
-        )
-        raise ConfigError((problem,)) from error
-    return os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
-
-
-def open_journal(config: Config, redactor: Redactor, *, stream: TextIO, stderr: TextIO, clock: Clock) -> Log:
+def open_journal(config: Config, redactor: Redactor, *, stream: TextStream, stderr: TextIO, clock: Clock) -> Log:
     """Make the log that the configuration asks for."""
     return open_log(
         stream,

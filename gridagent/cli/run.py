@@ -23,9 +23,10 @@ from gridagent import __version__
 from gridagent.cli.compose import Prepared, Running, open_running, prepare, sections_chosen
 from gridagent.cli.exit_codes import Ending, ExitCode
 from gridagent.cli.instance import Holder, InstanceLocks, avatar_locks_directory
-from gridagent.cli.journal import audit_sink, library_logs_into, open_journal, open_log_file
+from gridagent.cli.journal import audit_sink, library_logs_into, open_journal
 from gridagent.cli.keeping import kept_in_words, last_word, open_kept, tell_doubts
 from gridagent.cli.keyboard import Keyboard
+from gridagent.cli.log_file import log_stream
 from gridagent.cli.metrics_file import keep_metrics, metrics_place, watched_for_metrics
 from gridagent.cli.places import database_of, find_places
 from gridagent.cli.safe_text import shown
@@ -146,7 +147,7 @@ def run_command(
         directory.withdraw()  # what a run that was killed left behind
         stack.callback(directory.withdraw)
         to_file = config.log.destination is LogDestination.FILE
-        file = stack.enter_context(open_log_file(paths.log_file)) if to_file else streams.stderr
+        file = stack.enter_context(log_stream(config.log, paths.log_file, streams.stderr))
         log = open_journal(
             config, Redactor(loaded.secrets.forms()), stream=file, stderr=streams.stderr, clock=ports.clock
         )

@@ -368,6 +368,10 @@ class LogConfig(_Section, frozen=True, kw_only=True):
     """json for machines, console for people."""
     destination: LogDestination = LogDestination.FILE
     """file (see ``paths.log_file``) or stderr."""
+    max_bytes: Annotated[int, Meta(ge=65_536, le=2**40)] = 67_108_864
+    """Size at which the file is set aside (``gridagent.log.1`` and so on) and a new one begun."""
+    keep_files: Annotated[int, Meta(ge=1, le=1_000)] = 8
+    """Files that are kept when they were set aside; the oldest goes."""
 
 
 def _default_avatars() -> dict[AvatarKeyText, AvatarConfig]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from gridagent.observability.bridge import LibraryLogs as LibraryLogs
 from gridagent.observability.logs import Log as Log
 from gridagent.observability.logs import LogStatistics as LogStatistics
+from gridagent.observability.logs import TextStream as TextStream
 from gridagent.observability.logs import open_log as open_log
 from gridagent.observability.redaction import Redactor as Redactor
 
-__all__ = ("LibraryLogs", "Log", "LogStatistics", "Redactor", "open_log")
+__all__ = ("LibraryLogs", "Log", "LogStatistics", "Redactor", "TextStream", "open_log")
