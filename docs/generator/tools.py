@@ -24,10 +24,11 @@ def _arguments(schema: bytes) -> str:
 def _row(tool: Tool) -> list[str]:
     effect = "reads" if tool.effect is None else tool.effect.value
     proof = tool.port.value if tool.port else tool.evidence.value if tool.evidence else ""
+    told = " Not offered to strangers." if tool.private else ""
     after = f" After {', '.join(map(code, tool.prerequisites))}." if tool.prerequisites else ""
     return [
         code(tool.name),
-        tool.description + after,
+        tool.description + after + told,
         _arguments(tool.schema),
         tool.capability.value,
         effect,

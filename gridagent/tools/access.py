@@ -1,6 +1,6 @@
 """Which tools one turn sees, and what is said of the others.
 
-Owns the modes of a turn and the capabilities of each, and cutting the list down by grid, ports, policy and
+Owns the modes of a turn and the capabilities of each, and cutting the list down by grid, ports, policy, privacy and
 prerequisites. Made once a turn by whoever runs it; the same object answers what the model is shown and what it
 may call, so the two cannot differ. Decides nothing about a single action: that is the gateway's.
 
@@ -95,6 +95,7 @@ class Access:
             each.tool.name: each
             for each in registry.tools()
             if each.tool.capability in allowed
+            and (not each.tool.private or role.rank >= Role.TRUSTED.rank)
             and there.issuperset(each.tool.needs)
             and (each.tool.port is None or each.tool.port in ports)
             and registry.is_as_agreed(each.tool)

@@ -121,6 +121,8 @@ class Tool(Bounded, frozen=True, kw_only=True):
     """What answers it; None for an action and for a foreign tool."""
     taints: bool = False
     """Its result has words in it that somebody without authority may have written (Spec: POL-5)."""
+    private: bool = False
+    """What it tells is the operator's business: only turns that an authorised principal caused are offered it."""
     server: Label = ""
     """Where a foreign tool comes from; empty for a native one."""
     foreign_name: Label = ""

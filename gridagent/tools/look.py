@@ -217,6 +217,7 @@ LOOK: Final = (
         reads=("money",),
         needs=(Need.WORLD, Need.MONEY),
         taints=False,
+        private=True,
     ),
     ask(
         LookAtParcel,

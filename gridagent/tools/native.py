@@ -103,6 +103,7 @@ def ask(
     occupies: tuple[str, ...] = (),
     needs: tuple[Need, ...] = (),
     taints: bool = True,
+    private: bool = False,
     timeout_s: float = 5.0,
     calls_max: int = 32,
 ) -> Native:
@@ -118,6 +119,7 @@ def ask(
         occupies: what nobody else may use meanwhile.
         needs: what the grid must have.
         taints: other people's words may be in the answer.
+        private: strangers are not told.
         timeout_s: seconds it has.
         calls_max: calls in one turn.
     """
@@ -135,6 +137,7 @@ def ask(
         needs=needs,
         port=kind.port,
         taints=taints,
+        private=private,
     )
     decode = msgspec.json.Decoder(kind).decode
     return Native(tool, lambda arguments: Ask(decode(arguments)), kind)

@@ -70,6 +70,7 @@ _DONE: Final[dict[Intent, str]] = {
 }
 _REFUSED: Final = ("I'm sorry{name}, I may not do that.", "I'd like to, but that didn't work{name}.")
 _IN_DOUBT: Final = "I've tried, but I can't tell yet whether it worked."
+_RATHER_NOT: Final = "I'd rather not say{name}."
 _CANNOT: Final = "I can't do that here, sorry{name}."
 _UNSEEN: Final = "I can't see you from here{name}. Come a little closer?"
 
@@ -155,10 +156,14 @@ def _remember(scene: _Scene) -> LlmReply:
 # --- looking --------------------------------------------------------------------------------------
 
 
-def _after_looking(tell: Callable[[_Scene], LlmReply], purpose: Purpose = Purpose.LOOK) -> Callable[[_Scene], LlmReply]:
-    """Look first, then tell; what could not be seen is not told."""
+def _after_looking(
+    tell: Callable[[_Scene], LlmReply], purpose: Purpose = Purpose.LOOK, hidden: str = _CANNOT
+) -> Callable[[_Scene], LlmReply]:
+    """Look first, then tell; what could not be seen is not told, and what may not be looked at has words of its own."""
 
     def answered(scene: _Scene) -> LlmReply:
+        if scene.box.name_for(purpose) is None:
+            return scene.say(hidden)
         if not scene.called(purpose):
             return scene.call(scene.box.call(purpose))
         looked = scene.reading.results[-1:]
@@ -325,7 +330,7 @@ _ANSWERS: Final[dict[Intent, Callable[[_Scene], LlmReply]]] = {
     Intent.WHERE: _after_looking(_where),
     Intent.FIND: _after_looking(_find),
     Intent.PRICE: _after_looking(_price),
-    Intent.BALANCE: _after_looking(_balance, Purpose.BALANCE),
+    Intent.BALANCE: _after_looking(_balance, Purpose.BALANCE, _RATHER_NOT),
     Intent.TIME: _after_looking(_time, Purpose.TIME),
     Intent.COME: _act(Purpose.WALK, _to_the_speaker),
     Intent.FOLLOW: _act(Purpose.FOLLOW, _the_speaker),

@@ -35,7 +35,7 @@ def access(registry: Registry | None = None, **changes: object) -> Access:
     open_turn: dict = {
         "mode": TurnMode.ADDRESSED,
         "origin": Origin.PUBLIC_CHAT,
-        "role": Role.STRANGER,
+        "role": Role.TRUSTED,
         "policy": OPEN,
         "profile": GRID,
         "ports": frozenset(Port),
@@ -103,6 +103,16 @@ def test_a_question_nobody_can_answer_is_hidden(port: Port) -> None:
     waiting = {each.tool.name for each in Registry().tools() if asking & set(each.tool.prerequisites)}
     assert gone == asking | waiting
     assert all(less.find(name) is ResultCode.HIDDEN_TOOL for name in gone)
+
+
+@pytest.mark.parametrize("role", Role)
+def test_what_the_avatar_has_is_nothing_for_strangers(role: Role) -> None:
+    """Whoever may be told is authorised, whatever the policy lets strangers look at. Spec: POL-4."""
+    private = {each.tool.name for each in Registry().tools() if each.tool.private}
+    assert private == {"check_balance"}
+    told = role in {Role.TRUSTED, Role.FRONT, Role.OWNER, Role.OPERATOR}
+    assert private & names(access(role=role)) == (private if told else set())
+    assert isinstance(access(role=role).find("check_balance"), Registered) is told
 
 
 def test_the_policy_cuts_the_list_down() -> None:

@@ -33,7 +33,7 @@ EVERYTHING = Access(
     Registry(),
     mode=TurnMode.ADDRESSED,
     origin=Origin.PUBLIC_CHAT,
-    role=Role.STRANGER,
+    role=Role.TRUSTED,
     policy=OPEN,
     profile=GridProfile(grid="test"),
     ports=frozenset(Port),

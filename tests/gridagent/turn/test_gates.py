@@ -40,7 +40,7 @@ def access(*ports: Port) -> Access:
         Registry(),
         mode=TurnMode.ADDRESSED,
         origin=Origin.PUBLIC_CHAT,
-        role=Role.STRANGER,
+        role=Role.TRUSTED,
         policy=POLICY,
         profile=GridProfile(grid="test"),
         ports=frozenset(ports or Port),

@@ -68,7 +68,7 @@ PAID = Acted(Confirmed(evidence=EvidenceKind.BALANCE))
 PAY = ("pay_avatar", f'{{"to":"{WHO}","amount":500}}')
 
 
-def access(mode: TurnMode = TurnMode.ADDRESSED, role: Role = Role.STRANGER) -> Access:
+def access(mode: TurnMode = TurnMode.ADDRESSED, role: Role = Role.TRUSTED) -> Access:
     """Return what a turn may use."""
     return Access(
         Registry(),

@@ -62,7 +62,7 @@ ACCESSES = {
         REGISTRY,
         mode=mode,
         origin=Origin.PUBLIC_CHAT,
-        role=Role.STRANGER,
+        role=Role.TRUSTED,
         policy=POLICY,
         profile=GridProfile(grid="test"),
         ports=frozenset(Port),
