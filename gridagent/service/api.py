@@ -5,8 +5,11 @@ and every action in it is decided by the policy gateway (Spec: MND-18).
 """
 
 from gridagent.runtime.channels import Lagged as Lagged
+from gridagent.service.progress import Part as Part
+from gridagent.service.progress import PartState as PartState
+from gridagent.service.progress import Progress as Progress
 from gridagent.service.service import Service as Service
 from gridagent.session.handle import SessionHandle as SessionHandle
 from gridagent.session.status import SessionStatus as SessionStatus
 
-__all__ = ("Lagged", "Service", "SessionHandle", "SessionStatus")
+__all__ = ("Lagged", "Part", "PartState", "Progress", "Service", "SessionHandle", "SessionStatus")

@@ -9,6 +9,7 @@ the session is left (Spec: SUP-3).
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -111,7 +112,11 @@ class StorageNews(msgspec.Struct, frozen=True):
     """Safe mode began or ended; the newest word stands in the session."""
 
 
-Mail: TypeAlias = ControlMail | ActionEnd | ErrandEnd | ConnectionEnd | OwnerGone | StorageNews | FromGrid
+class Probe(msgspec.Struct, frozen=True):
+    """Asks for nothing but that the coordinator turns once."""
+
+
+Mail: TypeAlias = ControlMail | ActionEnd | ErrandEnd | ConnectionEnd | OwnerGone | StorageNews | Probe | FromGrid
 
 _OVER: Final = ControlReply(accepted=False, code="stopped", message="the avatar has stopped; start it again first")
 
@@ -148,6 +153,8 @@ class Session:
     ) -> None:
         self.settings = settings
         self.stopped = trio.Event()
+        self.turned_at = -math.inf
+        """When the coordinator last got round, on the monotonic clock: proof that it does."""
         self.broadcast: Broadcast[Observation] = Broadcast(name=f"{settings.key}.observations")
         self._ports = ports
         self._backend = backend
@@ -166,7 +173,7 @@ class Session:
         self._inbox: Inbox[Mail] = Inbox(f"{settings.key}.inbox")
         # One place more than there can be results: a worker's, an errand's and a connection's end never wait.
         self._controls: Sender[Mail] = self._inbox.open_lane("controls", settings.controls_max)
-        self._results: Sender[Mail] = self._inbox.open_lane("results", settings.workers_max + settings.errands_max + 4)
+        self._results: Sender[Mail] = self._inbox.open_lane("results", settings.workers_max + settings.errands_max + 5)
         self._events: Sender[Mail] = self._inbox.open_lane("grid_events", settings.grid_events_max)
         self._connection: Connection | None = None
         self._workers = Workers(
@@ -191,6 +198,7 @@ class Session:
         self._handling: Mail | None = None
         self._storage: str | None = None
         self._storage_told = False
+        self._probed = False
         self._waiters: list[_StateWaiter] = []  # one a waiting task
 
     # --- the coordinator --------------------------------------------------------------------------
@@ -233,6 +241,7 @@ class Session:
         self._handle_batch()
         self.core.end_of_batch()
         self._perform(nursery)
+        self.turned_at = self._ports.clock.monotonic()
 
     def _handle_batch(self) -> None:
         while self._batch:
@@ -261,6 +270,8 @@ class Session:
             case StorageNews():
                 self._storage_told = False
                 core.on_storage(self._storage)
+            case Probe():
+                self._probed = False
 
     def _perform(self, nursery: trio.Nursery) -> None:
         """Perform what the core wants, and start as many as wait and have a place."""
@@ -408,6 +419,17 @@ class Session:
         if not self._owner_left and not self.stopped.is_set():
             self._owner_left = True
             self._results.send_nowait(OwnerGone())
+
+    @property
+    def winding_up(self) -> bool:
+        """Whether the coordinator turns no more, because the agent is over or about to be."""
+        return self._finished or self.stopped.is_set()
+
+    def probe(self) -> None:
+        """Have the coordinator turn once, also when nothing happens: `turned_at` tells that it did; never blocks."""
+        if not self._probed and not self.winding_up:
+            self._probed = True
+            self._results.send_nowait(Probe())
 
     async def wait_state(self, *states: AgentState | LinkState) -> AgentState | LinkState | None:
         """Wait until the agent or the link is in one of ``states``; also when it is there only for an instant.

@@ -72,6 +72,40 @@ class SessionHandle:
         """Return the avatar's status now; works in every state."""
         return self._session.status()
 
+    @property
+    def agent(self) -> AgentState:
+        """What the agent is doing."""
+        return self._session.core.agent
+
+    @property
+    def link(self) -> LinkState:
+        """Where the connection to the grid stands; `status` has the rest."""
+        return self._session.core.link.state
+
+    @property
+    def turned_at(self) -> float:
+        """When the avatar's loop last got round, on the monotonic clock; minus infinity before its first time."""
+        return self._session.turned_at
+
+    @property
+    def winding_up(self) -> bool:
+        """Whether its loop turns no more, because the avatar has stopped or is about to."""
+        return self._session.winding_up
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing of the avatar is left."""
+        return self._session.stopped.is_set()
+
+    @property
+    def stop_timeout_s(self) -> float:
+        """Longest that stopping may take."""
+        return self._session.settings.shutdown_timeout_s
+
+    def probe(self) -> None:
+        """Have the avatar's loop turn once, also when nothing happens, so that `turned_at` proves something."""
+        self._session.probe()
+
     def action_in_doubt(self, effect: EffectKey) -> Action | None:
         """Return the action of an effect that is in doubt; None for any other."""
         return self._session.core.gateway.action_in_doubt(effect)
