@@ -1,4 +1,4 @@
-"""Counters, gauges and histograms, and their text as Prometheus reads it (Spec: OPS-2).
+"""Counters, gauges and histograms, and their text as Prometheus and OpenMetrics have it (Spec: OPS-2).
 
 Mechanism only: no domain word, no clock, no task, no lock, no network. One event loop writes, so a counter is one
 addition to a dictionary; a library with locks and a process-wide registry would cost several times that and share
@@ -15,14 +15,13 @@ import re
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
 from typing import Final, TypeAlias, TypeVar
 
 from gridagent.errors import InternalError
 
-__all__ = ("CONTENT_TYPE", "Counter", "Gauge", "Histogram", "Registry")
+__all__ = ("Counter", "Gauge", "Histogram", "Registry", "TextFormat")
 
-CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-"""Of `Registry.exposition`."""
 FAMILIES_MAX: Final = 128
 SERIES_MAX: Final = 8_192
 """Series of one family; Prometheus itself is not meant for more."""
@@ -34,6 +33,13 @@ _LABEL: Final = re.compile(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]*\Z")
 _DROPPED: Final = "metrics_series_dropped_total"
 
 Values: TypeAlias = tuple[str, ...]
+
+
+class TextFormat(StrEnum):
+    """How everything is written; the value is the content type. Series have the same names and labels in each."""
+
+    PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+    OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 
 class _Family(ABC):
@@ -171,7 +177,8 @@ class Histogram(_Family):
         labels = (*self.labels, "le")
         for values, series in self._series.items():
             below = 0
-            for bound, count in zip((*map(_number, self._bounds), "+Inf"), series.counts, strict=True):
+            # a bound is a label: "1" and "1.0" would be two series, and OpenMetrics has the second
+            for bound, count in zip((*map(repr, self._bounds), "+Inf"), series.counts, strict=True):
                 below += count
                 yield f"{self.name}_bucket{_braces(labels, (*values, bound))} {below}"
             yield f"{self.name}_sum{_braces(self.labels, values)} {_number(series.total)}"
@@ -213,24 +220,27 @@ class Registry:
             raise InternalError(f"the bounds of {name} do not go up")
         return self._keep(Histogram(self._named(name, labels), text, labels, self._dropped, bounds))
 
-    def exposition(self) -> str:
-        """Return everything in Prometheus' text format, in the order it was made."""
+    def exposition(self, form: TextFormat = TextFormat.PROMETHEUS) -> str:
+        """Return everything as text, in the order it was made."""
         lines: list[str] = []
         for family in self._families.values():
-            lines += _head(family.name, family.kind, family.help)
+            lines += _head(family.name, family.kind, family.help, form)
             lines += family.samples()
         name = f"{self._prefix}_{_DROPPED}"
-        lines += _head(name, "counter", "Samples that found no room, by family.")
+        lines += _head(name, "counter", "Samples that found no room, by family.", form)
         lines += (
             f"{name}{_braces(('family',), (family,))} {_number(count)}" for family, count in self._dropped.items()
         )
+        if form is TextFormat.OPENMETRICS:
+            lines.append("# EOF")
         return "\n".join(lines) + "\n"
 
     def _named(self, name: str, labels: Sequence[str]) -> str:
         full = f"{self._prefix}_{name}"
         if not _METRIC.match(full) or not all(_LABEL.match(label) and label != "le" for label in labels):
             raise InternalError(f"{full} or one of its labels is no name that Prometheus takes")
-        if full in self._families or name == _DROPPED:
+        # OpenMetrics leaves _total out of a family's name
+        if full.removesuffix("_total") in {each.removesuffix("_total") for each in self._families} or name == _DROPPED:
             raise InternalError(f"{full} is made twice")
         if len(self._families) >= FAMILIES_MAX:
             raise InternalError(f"more than {FAMILIES_MAX} families of metrics")
@@ -241,8 +251,11 @@ class Registry:
         return family
 
 
-def _head(name: str, kind: str, text: str) -> tuple[str, str]:
+def _head(name: str, kind: str, text: str, form: TextFormat) -> tuple[str, str]:
     shown = text.replace("\\", r"\\").replace("\n", r"\n")
+    if form is TextFormat.OPENMETRICS:
+        name = name.removesuffix("_total")  # there, that is a sample of the family
+        shown = shown.replace('"', r"\"")
     return f"# HELP {name} {shown}", f"# TYPE {name} {kind}"
 
 

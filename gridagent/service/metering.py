@@ -20,13 +20,13 @@ import msgspec
 from gridagent import observations as told
 from gridagent.events import EventsShed, event_name
 from gridagent.ids import AvatarKey, CorrelationId
-from gridagent.observability.metrics import CONTENT_TYPE, Registry
+from gridagent.observability.metrics import Registry, TextFormat
 from gridagent.observations import AgentState, LinkState, Observation, observation_name
 from gridagent.runtime.broadcast import Subscription
 from gridagent.runtime.channels import ChannelStatistics, Lagged
 from gridagent.session.handle import SessionHandle
 
-__all__ = ("CONTENT_TYPE", "Meter", "PartHealth", "meter_all", "meter_session", "read_queues")
+__all__ = ("Meter", "PartHealth", "meter_all", "meter_session", "read_queues")
 
 _TURNS_OPEN_MAX: Final = 4_096
 """Turns whose beginning is remembered, over all avatars; one more is not timed."""
@@ -174,9 +174,9 @@ class Meter:
         for each in figures:
             self._to.health.set(avatar, each.part, each.figure, to=each.value)
 
-    def exposition(self) -> str:
-        """Return everything in Prometheus' text format."""
-        return self._to.registry.exposition()
+    def exposition(self, form: TextFormat = TextFormat.PROMETHEUS) -> str:
+        """Return everything as text."""
+        return self._to.registry.exposition(form)
 
 
 async def meter_session(meter: Meter, session: SessionHandle) -> None:

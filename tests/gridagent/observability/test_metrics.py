@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridagent.errors import InternalError
-from gridagent.observability.metrics import CONTENT_TYPE, FAMILIES_MAX, SERIES_MAX, VALUE_MAX_CHARS, Registry
+from gridagent.observability.metrics import FAMILIES_MAX, SERIES_MAX, VALUE_MAX_CHARS, Registry, TextFormat
 
 SAMPLE = re.compile(
     r'(?P<name>[a-zA-Z_:][\w:]*)(?:\{(?P<labels>(?:\w+="(?:[^"\\\n]|\\[\\"n])*",?)+)\})? (?P<value>\S+)\Z'
@@ -49,7 +49,7 @@ def test_a_counter_goes_up_and_is_written_with_its_labels():
         '# HELP x_words_total Words\\nheard \\\\.\n# TYPE x_words_total counter\nx_words_total{who="ann"} 3\n'
     )
     assert _read(text)["x_words_total", (("who", "ben"),)] == 0.5
-    assert "0.0.4" in CONTENT_TYPE
+    assert "0.0.4" in TextFormat.PROMETHEUS
 
 
 def test_what_has_no_labels_is_there_from_the_start():
@@ -91,7 +91,7 @@ def test_a_histogram_counts_each_bucket_with_those_below():
     assert histogram.count("ben") == 0
     read = _read(registry.exposition())
     who = ("who", "ann")
-    assert read["x_took_seconds_bucket", (who, ("le", "1"))] == 2
+    assert read["x_took_seconds_bucket", (who, ("le", "1.0"))] == 2
     assert read["x_took_seconds_bucket", (who, ("le", "2.5"))] == 3
     assert read["x_took_seconds_bucket", (who, ("le", "+Inf"))] == 6
     assert read["x_took_seconds_count", (who,)] == 6
@@ -112,6 +112,7 @@ def test_names_that_prometheus_would_refuse_are_refused_here():
     for make in (
         lambda: registry.gauge("depth", "Again."),
         lambda: registry.gauge("de pth", "Bad."),
+        lambda: registry.counter("depth_total", "The same family in OpenMetrics."),
         lambda: registry.gauge("depths", "Bad.", "le"),
         lambda: registry.gauge("depths", "Bad.", "__who"),
         lambda: registry.gauge("depths\n", "Bad."),
@@ -166,19 +167,33 @@ def test_any_label_and_number_reads_back(samples):
 
 
 @pytest.mark.peer
-def test_an_independent_reader_agrees():
-    """Spec: OPS-2 — Prometheus' own parser reads names, labels, escapes and buckets as they were meant."""
-    parser = pytest.importorskip("prometheus_client.parser")
+@pytest.mark.parametrize("form", list(TextFormat), ids=lambda form: form.name)
+def test_an_independent_reader_agrees(form):
+    """Spec: OPS-2 — Prometheus' own parsers read names, labels, escapes and buckets as they were meant."""
+    module = "prometheus_client.parser" if form is TextFormat.PROMETHEUS else "prometheus_client.openmetrics.parser"
+    parser = pytest.importorskip(module)
     registry = Registry("x")
-    registry.counter("words_total", "Words \\ and\nmore.", "who").add('a"b\\c\nd', by=2.5)
+    registry.counter("words_total", 'Words \\ and\nmore "of" them.', "who").add('a"b\\c\nd', by=2.5)
     registry.gauge("depth", "Depth.").set(to=float("inf"))
     registry.histogram("took_seconds", "Took.", bounds=(0.5, 1)).observe(amount=0.7)
-    families = {family.name: family for family in parser.text_string_to_metric_families(registry.exposition())}
+    families = {family.name: family for family in parser.text_string_to_metric_families(registry.exposition(form))}
     assert families["x_words"].type == "counter"
+    assert families["x_words"].documentation == 'Words \\ and\nmore "of" them.'
+    assert families["x_words"].samples[0].name == "x_words_total"
     assert families["x_words"].samples[0].labels == {"who": 'a"b\\c\nd'}
     assert families["x_words"].samples[0].value == 2.5
     assert families["x_depth"].samples[0].value == float("inf")
     buckets = {
         sample.labels["le"]: sample.value for sample in families["x_took_seconds"].samples if "le" in sample.labels
     }
-    assert buckets == {"0.5": 0.0, "1": 1.0, "+Inf": 1.0}
+    assert buckets == {"0.5": 0.0, "1.0": 1.0, "+Inf": 1.0}
+
+
+def test_both_formats_have_the_same_series():
+    """A scraper that changes its mind about the format finds the series it knew. Spec: OPS-2."""
+    registry = Registry("x")
+    registry.counter("words_total", "Words.", "who").add("ann")
+    registry.histogram("took_seconds", "Took.", bounds=(0.5, 120)).observe(amount=0.7)
+    one, other = (registry.exposition(form).splitlines() for form in TextFormat)
+    assert other[-1] == "# EOF"
+    assert [line for line in one if line[0] != "#"] == [line for line in other if line[0] != "#"]

@@ -181,7 +181,7 @@ def test_turns_are_timed_from_begin_to_end():
         told.TurnEnded(correlation="a", stop="answered"),
         told.TurnEnded(correlation="c", stop="answered"),
     )
-    assert 'turn_seconds_bucket{le="1"} 0' in _lines(meter, "turn_seconds")
+    assert 'turn_seconds_bucket{le="1.0"} 0' in _lines(meter, "turn_seconds")
     assert 'turn_seconds_bucket{le="2.5"} 1' in _lines(meter, "turn_seconds")
     assert "turn_seconds_count 1" in _lines(meter, "turn_seconds")
     assert _lines(meter, "turns_open") == ["turns_open 0"]
