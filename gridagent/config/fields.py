@@ -60,7 +60,7 @@ LoopbackHost: TypeAlias = Annotated[
     Meta(
         max_length=64,
         extra={"kind": "loopback_host"},
-        description="a loopback address such as 127.0.0.1 or ::1: the control endpoint is for this machine only",
+        description="a loopback address such as 127.0.0.1 or ::1: the endpoints are for this machine only",
     ),
 ]
 """A numeric address of this machine."""

@@ -57,6 +57,7 @@ __all__ = (
     "ControlConfig",
     "FailureRule",
     "GridConfig",
+    "HealthConfig",
     "LiveGridConfig",
     "LlmConfig",
     "LlmProvider",
@@ -319,6 +320,21 @@ class ControlConfig(_Section, frozen=True, kw_only=True):
     """TCP port to listen on; 0 takes any free one (the commands find it)."""
 
 
+class HealthConfig(_Section, frozen=True, kw_only=True):
+    """The endpoint that tells supervisors, probes and collectors how the service is: /livez, /readyz and /metrics."""
+
+    enabled: bool = False
+    """Listen at all."""
+    host: LoopbackHost = "127.0.0.1"
+    """Address to listen on; this machine only."""
+    port: Port = 8_719
+    """TCP port to listen on, the same in every run so that a collector finds it; 0 takes any free one, and the first
+    lines of the run say which."""
+    token_file: SecretFile | None = None
+    """File that holds the token which opens the metrics; null makes a new one at each start, in the file health.token
+    of ``paths.runtime_dir``."""
+
+
 class PathsConfig(_Section, frozen=True, kw_only=True):
     """Where files are kept; null takes this system's usual place."""
 
@@ -405,6 +421,8 @@ class Config(_Section, frozen=True, kw_only=True):
     """How much of what was said is kept, and for how long."""
     control: ControlConfig = ControlConfig()
     """The control endpoint of this machine."""
+    health: HealthConfig = HealthConfig()
+    """The health endpoint of this machine."""
     paths: PathsConfig = PathsConfig()
     """Where files are kept."""
     storage: StorageConfig = StorageConfig()

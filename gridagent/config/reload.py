@@ -63,6 +63,8 @@ RULES: Final[Mapping[str, str]] = {
     "presence": LIVE,
     "conversation": "conversations are taken up once, at the start; restart the service",
     "control": "commands would lose the service; restart it",
+    "health.token_file": _SECRET,
+    "health": "collectors and probes would lose the service; restart it",
     "paths": "files that are open stay where they are; restart the service",
     "storage": "the database is opened once, at the start; restart the service",
     "log.level": LIVE,

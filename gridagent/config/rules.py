@@ -29,7 +29,8 @@ def check_rules(config: Config, *, is_sound: IsSound = lambda _: True) -> tuple[
         config: what was built; where something was wrong, its default stands.
         is_sound: tells whether nothing at, below or above a path was wrong; rules about what was are left out.
     """
-    found = (*_grid(config, is_sound), *_accounts(config, is_sound), *_llm(config, is_sound), *_times(config, is_sound))
+    rules = (_grid, _accounts, _llm, _endpoints, _times)
+    found = (each for rule in rules for each in rule(config, is_sound))
     problems = [ConfigProblem(path=path, what=what, shape="", mend=mend) for path, what, mend in found]
     problems += policy_problems(config.policy, path="$.policy")
     problems += roles_problems(config.roles, path="$.roles")
@@ -117,6 +118,17 @@ def _llm(config: Config, is_sound: IsSound) -> Found:
             "$.llm.endpoint",
             "would send conversations and the key unencrypted to another machine",
             "use https://, or set llm.allow_plain_http to true and accept the risk",
+        )
+
+
+def _endpoints(config: Config, is_sound: IsSound) -> Found:
+    control, health = config.control, config.health
+    both = control.enabled and health.enabled and health.port > 0
+    if both and (control.host, control.port) == (health.host, health.port) and is_sound("$.control"):
+        yield (
+            "$.health.port",
+            f"is the port of the control endpoint too ({health.port})",
+            "set control.port to 0, or give each a port of its own",
         )
 
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from gridagent.config.model import AvatarConfig, Backend, Config, GridConfig, LiveGridConfig, LlmConfig, LlmProvider
+from gridagent.config.model import (
+    AvatarConfig,
+    Backend,
+    Config,
+    ControlConfig,
+    GridConfig,
+    HealthConfig,
+    LiveGridConfig,
+    LlmConfig,
+    LlmProvider,
+)
 from gridagent.config.policy import PolicySection, RolesSection
 from gridagent.config.rules import check_rules
 from gridagent.config.secrets import EndpointUrl
@@ -101,6 +111,22 @@ def test_avatars_share_no_account() -> None:
         "c": AvatarConfig(first_name="Ada", last_name="Other"),
     }
     assert _paths(Config(avatars=avatars)) == ["$.avatars.b"]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("control", "health", "found"),
+    [
+        (ControlConfig(port=9_000), HealthConfig(enabled=True, port=9_000), ["$.health.port"]),
+        (ControlConfig(port=9_000), HealthConfig(enabled=False, port=9_000), []),
+        (ControlConfig(port=9_000, enabled=False), HealthConfig(enabled=True, port=9_000), []),
+        (ControlConfig(port=0), HealthConfig(enabled=True, port=0), []),
+        (ControlConfig(port=9_000), HealthConfig(enabled=True, host="127.0.0.2", port=9_000), []),
+        (ControlConfig(port=9_000), HealthConfig(enabled=True), []),
+    ],
+)
+def test_two_endpoints_do_not_share_a_port(control: ControlConfig, health: HealthConfig, found: list[str]) -> None:
+    """What would fail when both listen is said before anything runs. Spec: CFG-1, OPS-3."""
+    assert _paths(Config(control=control, health=health)) == found
 
 
 def test_an_avatars_own_policy_and_roles_are_judged() -> None:
