@@ -1,7 +1,7 @@
 """``gridagent run --metrics FILE``: what a running service counts, in a file that a collector of metrics reads.
 
 Owns where the file may be, when it is written, and that nobody ever reads half of one: each is written beside it and
-put in its place whole. The numbers are `gridagent.service.metering`'s. Called by `gridagent.cli.run`.
+put in its place whole. The numbers come from `gridagent.cli.counting`. Called by `gridagent.cli.run`.
 
 Invariant: watching causes nothing; what cannot be written is said in the log once and changes nothing (Spec: OPS-2,
 MND-18).
@@ -10,24 +10,18 @@ MND-18).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 import trio
 
+from gridagent.cli.counting import Counting
 from gridagent.config.files import absolute_path
 from gridagent.errors import OperatorError, OutcomeUnknown
-from gridagent.observations import Observation
-from gridagent.runtime.broadcast import Subscription
 from gridagent.runtime.ports import Blocking
-from gridagent.service.api import SessionHandle
 
-__all__ = ("PERIOD_S", "Watched", "keep_metrics", "metrics_place", "watched_for_metrics")
-
-Watched: TypeAlias = Sequence[tuple[SessionHandle, Subscription[Observation]]]
-"""Avatars, and what is still to be counted of each."""
+__all__ = ("PERIOD_S", "keep_metrics", "metrics_place")
 
 PERIOD_S: Final = 15.0
 """Seconds between two writings; a collector asks about as often."""
@@ -49,57 +43,38 @@ def metrics_place(text: str, environ: Mapping[str, str]) -> Path:
     return path
 
 
-@contextmanager
-def watched_for_metrics(handles: Sequence[SessionHandle]) -> Iterator[Watched]:
-    """Subscribe to every avatar from now on: what is said before anybody counts is counted later."""
-    with ExitStack() as stack:
-        yield tuple((handle, stack.enter_context(handle.observe("metrics"))) for handle in handles)
-
-
 async def keep_metrics(
-    place: Path, watched: Watched, *, blocking: Blocking, log_error: Callable[[str, BaseException], None]
+    place: Path, counting: Counting, *, blocking: Blocking, log_error: Callable[[str, BaseException], None]
 ) -> None:
-    """Count what every avatar says, and write it down again and again, until cancelled; then once more.
+    """Write down what is counted again and again, until cancelled; then once more.
 
     Args:
         place: the file.
-        watched: from `watched_for_metrics`.
+        counting: counts meanwhile.
         blocking: where the file is written.
         log_error: told of a file that cannot be written, until it can be again.
 
-    Cancellation: safe; counting what was still said, and the last writing, may take `LAST_S`.
+    Cancellation: safe; waiting until all is counted, and the last writing, may take `LAST_S`.
     """
-    from gridagent.service.metering import Meter, meter_all, read_queues  # noqa: PLC0415 - only who asks pays for it
-
-    meter, told = Meter(), False
+    told = False
 
     async def write() -> None:
         nonlocal told
-        for handle, _ in watched:
-            read_queues(meter, handle)
         try:
-            await blocking.run(_replace, place, meter.exposition(), name="metrics")
+            await blocking.run(_replace, place, counting.exposition(), name="metrics")
             told = False
         except (OSError, OutcomeUnknown) as error:
             if not told:
                 log_error("metrics_unwritten", error)
             told = True
 
-    def count(counting: trio.Nursery) -> None:
-        for handle, seen in watched:
-            counting.start_soon(meter_all, meter, handle.key, seen)
-
     try:
-        async with trio.open_nursery() as counting:
-            count(counting)
-            while True:
-                await write()
-                await trio.sleep(PERIOD_S)
+        while True:
+            await write()
+            await trio.sleep(PERIOD_S)
     finally:
         with trio.CancelScope(shield=True, deadline=trio.current_time() + LAST_S):
-            with trio.move_on_after(LAST_S / 2):
-                async with trio.open_nursery() as counting:
-                    count(counting)
+            await counting.done.wait()
             await write()
 
 

@@ -1,6 +1,6 @@
 """``gridagent run``: avatars in the foreground, with a view, a keyboard, signals and a control endpoint.
 
-Owns the order of starting and stopping: locks, log, avatars, control endpoint, view; then one reason to
+Owns the order of starting and stopping: locks, log, avatars, endpoints, view; then one reason to
 end, an orderly stop within its time-out, and an exit code. What is built of what is `compose`; what is
 shown is `view`; what is typed is `keyboard`. Its invariant: whatever the way out, the endpoint's files
 are gone and the terminal is as it was.
@@ -14,26 +14,30 @@ from contextlib import AsyncExitStack, ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final, NoReturn, TextIO
+from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
 import attrs
 import trio
 
 from gridagent import __version__
 from gridagent.cli.compose import Prepared, Running, open_running, prepare, sections_chosen
+from gridagent.cli.counting import Counting
 from gridagent.cli.exit_codes import Ending, ExitCode
+from gridagent.cli.health import open_health, token_of, withdraw_token
 from gridagent.cli.instance import Holder, InstanceLocks, avatar_locks_directory
 from gridagent.cli.journal import audit_sink, library_logs_into, open_journal
 from gridagent.cli.keeping import kept_in_words, last_word, open_kept, tell_doubts
 from gridagent.cli.keyboard import Keyboard
 from gridagent.cli.log_file import log_stream
-from gridagent.cli.metrics_file import keep_metrics, metrics_place, watched_for_metrics
+from gridagent.cli.manager import ServiceManager
+from gridagent.cli.metrics_file import keep_metrics, metrics_place
+from gridagent.cli.notify import SOCKET_VARIABLE, Notifier, watchdog_seconds
 from gridagent.cli.places import database_of, find_places
 from gridagent.cli.safe_text import shown
 from gridagent.cli.signals import Summons, attend
 from gridagent.cli.terminal import Input, Output, is_terminal
 from gridagent.cli.view import Look, View
-from gridagent.cli.wording import seconds_in_words
+from gridagent.cli.wording import Tone, seconds_in_words
 from gridagent.config.files import read_file
 from gridagent.config.load import load_config_and_secrets
 from gridagent.config.model import LogDestination
@@ -48,8 +52,11 @@ from gridagent.observability import Log, Redactor
 from gridagent.observations import AgentState, LinkState
 from gridagent.runtime.ports import Blocking, Ports
 from gridagent.runtime.system import system_ports
-from gridagent.service import AuditTrail
-from gridagent.service.api import SessionHandle
+from gridagent.service import AuditTrail, Service
+from gridagent.service.api import Progress, SessionHandle
+
+if TYPE_CHECKING:
+    from gridagent.cli.archive import StoreArchive
 
 __all__ = ("Process", "RunOptions", "Streams", "run_command")
 
@@ -57,6 +64,10 @@ WITHOUT_TERMINAL_S: Final = 60.0
 """How long it runs when nobody watches and nobody said how long."""
 VIEW_END_S: Final = 2.0
 """Time the view has to show the end."""
+RELOAD_S: Final = 15.0
+"""Longest that a reload is waited for before the service manager is told that it is over."""
+AFTER_AVATARS_S: Final = 45.0
+"""Longest that the end may take once every avatar has stopped: writing what waits, and closing, on a stuck disk."""
 _TOKEN_BYTES: Final = 32
 
 Leave = Callable[[int], NoReturn]
@@ -144,8 +155,9 @@ def run_command(
         locks = stack.enter_context(InstanceLocks(Holder(pid=os.getpid(), since=since)))
         locks.take_service(directory)
         locks.take_avatars(state, prepared.keys)
-        directory.withdraw()  # what a run that was killed left behind
-        stack.callback(directory.withdraw)
+        for withdraw in (directory.withdraw, partial(withdraw_token, directory)):
+            withdraw()  # what a run that was killed left behind
+            stack.callback(withdraw)
         to_file = config.log.destination is LogDestination.FILE
         file = stack.enter_context(log_stream(config.log, paths.log_file, streams.stderr))
         log = open_journal(
@@ -165,6 +177,7 @@ def run_command(
             log_place=shown(str(paths.log_file)) if to_file else "this terminal's error output",
             leave=process.leave,
             metrics=metrics,
+            health=token_of(loaded.secrets, directory, ports) if config.health.enabled else None,
         )
         return trio.run(run.main, clock=process.clock)
 
@@ -194,8 +207,12 @@ class _Run:
         log_place: str,
         leave: Leave,
         metrics: Path | None,
+        health: SecretStr | None,
     ) -> None:
         self._metrics = metrics
+        self._health = health
+        notifier = Notifier(environ.get(SOCKET_VARIABLE, ""), self._log_error)
+        self._manager = ServiceManager(notifier, watchdog_s=watchdog_seconds(environ, os.getpid()), log=log)
         self._options = options
         self._streams = streams
         self._environ = environ
@@ -250,23 +267,34 @@ class _Run:
         watched = is_terminal(self._streams.stdin) or is_terminal(self._streams.stdout)
         return None if watched else WITHOUT_TERMINAL_S
 
-    async def _serve(self, running: Running, archive: Archive | None, showing: trio.Nursery) -> ExitCode:
+    async def _serve(self, running: Running, archive: StoreArchive | None, showing: trio.Nursery) -> ExitCode:
         service = running.service
         handles = [service.avatar(key) for key in service.avatars]
         duration = self._duration()
         ends_at = None if duration is None else trio.current_time() + duration
         view = self._view(handles, duration, ends_at)
+        store = None if archive is None else archive.store
+        progress = Progress(service, store=store, clock=self._ports.clock)
         async with AsyncExitStack() as stack, trio.open_nursery() as tasks:
+            counting = Counting(handles)
+            if self._metrics is not None or self._health is not None:
+                stack.enter_context(counting)
+                tasks.start_soon(counting.run)
             if self._metrics is not None:
-                watched = stack.enter_context(watched_for_metrics(handles))
                 keep = partial(keep_metrics, blocking=self._ports.blocking, log_error=self._log_error)
-                tasks.start_soon(keep, self._metrics, watched)
+                tasks.start_soon(keep, self._metrics, counting)
             # The view first, and without a wait before it subscribed: it misses nothing.
             await showing.start(view.run)
             await tell_doubts(view, handles, archive)
             await tasks.start(attend, partial(self._on_signal, handles, view, tasks))
             if self._config.control.enabled:
                 await self._open_endpoint(running, archive, tasks)
+            if self._health is not None:
+                await view.say(Tone.HELP, await self._open_health(self._health, service, progress, counting, tasks))
+            if self._health is not None or self._manager.heard:
+                tasks.start_soon(progress.run)
+            if self._manager.heard:
+                tasks.start_soon(self._manager.run, handles, progress)
             if self._streams.stdin is not None:
                 leave = partial(self._finish, Ending.QUIT)
                 tasks.start_soon(Keyboard(Input(self._streams.stdin), handles, view=view, leave=leave).run)
@@ -336,12 +364,24 @@ class _Run:
         )
         self._directory.publish(endpoint, token)
 
+    async def _open_health(
+        self, token: SecretStr, service: Service, progress: Progress, counting: Counting, tasks: trio.Nursery
+    ) -> str:
+        """Open the health endpoint and say where it is."""
+        from gridagent.fronts.health import Pages  # noqa: PLC0415 - only who asks pays for it
+
+        pages = Pages(service, progress, counting.exposition, token=token)
+        where = await open_health(self._config.health, pages, ports=self._ports, log_error=self._log_error, tasks=tasks)
+        self._log.info("health_endpoint", where=where)
+        return f"the health endpoint is {where}/livez, /readyz and /metrics"
+
     # --- the end ------------------------------------------------------------------------------------
 
     def _finish(self, why: Ending) -> None:
         """Name the reason to end; the first one counts."""
         if self._why is None:
             self._why = why
+            self._manager.stopping(self._config.session.shutdown_timeout_s + AFTER_AVATARS_S)
         self._end.set()
 
     async def _when_stopped(self, running: Running) -> None:
@@ -407,6 +447,7 @@ class _Run:
             return
         # The second signal: nothing is waited for any more.
         self._directory.withdraw()
+        withdraw_token(self._directory)
         view.close()
         self._streams.stderr.write("gridagent: ended at once; an avatar may still be seen in the world for a while\n")
         self._streams.stderr.flush()
@@ -422,8 +463,14 @@ class _Run:
         except ConfigError as error:
             self._log.error("reload_failed", exc_info=error)
             return
-        for handle in handles:
-            tasks.start_soon(self._tell, handle, ReloadConfig(config_json=content.data))
+        tasks.start_soon(self._tell_all, handles, ReloadConfig(config_json=content.data))
+
+    async def _tell_all(self, handles: Sequence[SessionHandle], control: Control) -> None:
+        """Tell every avatar, and the service manager when each of them has answered."""
+        with self._manager.reloading(), trio.move_on_after(RELOAD_S):
+            async with trio.open_nursery() as telling:
+                for handle in handles:
+                    telling.start_soon(self._tell, handle, control)
 
     async def _tell(self, handle: SessionHandle, control: Control) -> None:
         try:

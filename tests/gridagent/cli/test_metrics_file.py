@@ -7,6 +7,7 @@ import json
 import pytest
 import trio
 
+from gridagent.cli.counting import Counting
 from gridagent.cli.exit_codes import ExitCode
 from gridagent.cli.metrics_file import PERIOD_S, keep_metrics, metrics_place
 from gridagent.errors import OperatorError
@@ -57,8 +58,14 @@ def test_a_relative_place_is_beside_whoever_types(tmp_path, monkeypatch) -> None
 async def test_it_is_written_every_so_often_and_once_more_at_the_end(tmp_path, autojump_clock) -> None:
     """At 0, 15 and 30 s, and when it is over. Spec: OPS-2."""
     blocking, errors = Inline(), []
-    with trio.move_on_after(2 * PERIOD_S + 1):
-        await keep_metrics(tmp_path / "x.prom", [], blocking=blocking, log_error=lambda *said: errors.append(said))
+
+    def log(*said):
+        errors.append(said)
+
+    with Counting([]) as counting, trio.move_on_after(2 * PERIOD_S + 1):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(counting.run)
+            await keep_metrics(tmp_path / "x.prom", counting, blocking=blocking, log_error=log)
     assert (blocking.calls, errors) == (4, [])
     assert (tmp_path / "x.prom").exists()
 
@@ -69,20 +76,24 @@ async def test_a_disk_that_refuses_is_said_once_and_again_after_it_was_well(tmp_
     room.mkdir()
     place = metrics_place(str(room / "x.prom"), {})
     room.rmdir()
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(
-            lambda: keep_metrics(place, [], blocking=Inline(), log_error=lambda code, _: errors.append(code))
-        )
-        await trio.sleep(2.5 * PERIOD_S)
-        assert errors == ["metrics_unwritten"]
-        room.mkdir()
-        await trio.sleep(PERIOD_S)
-        assert place.exists()
-        place.unlink()
-        room.rmdir()
-        await trio.sleep(PERIOD_S)
-        assert errors == ["metrics_unwritten"] * 2
-        nursery.cancel_scope.cancel()
+
+    def log(code, _):
+        errors.append(code)
+
+    with Counting([]) as counting:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(counting.run)
+            nursery.start_soon(lambda: keep_metrics(place, counting, blocking=Inline(), log_error=log))
+            await trio.sleep(2.5 * PERIOD_S)
+            assert errors == ["metrics_unwritten"]
+            room.mkdir()
+            await trio.sleep(PERIOD_S)
+            assert place.exists()
+            place.unlink()
+            room.rmdir()
+            await trio.sleep(PERIOD_S)
+            assert errors == ["metrics_unwritten"] * 2
+            nursery.cancel_scope.cancel()
 
 
 def test_the_view_still_has_its_lines(gridagent) -> None:
