@@ -42,6 +42,7 @@ from gridagent.session.effects import (
     Halt,
     OpenConnection,
     Perform,
+    ReportFault,
     RunErrand,
 )
 from gridagent.session.errands import ErrandEnd, Errands
@@ -227,6 +228,9 @@ class Session:
     async def _turn(self, nursery: trio.Nursery) -> None:
         """Wait for one batch or for the core's timer, and handle it."""
         due = self.core.timer()
+        if self.core.wants:  # the mind broke when it was asked for its time
+            self._perform(nursery)
+            return
         batch: list[Mail] = []
         if due is None:
             batch = await self._inbox.receive_batch()
@@ -300,10 +304,15 @@ class Session:
             case CancelErrand(number=number):
                 self._errands.give_up(number)
             case Halt():
-                if self._connection is not None and self.core.link.connected:
-                    self._connection.backend.halt()
+                self._halt()
+            case ReportFault(code=code, error=error):
+                self._log_error(code, error)
             case Finish():
                 self._finished = True
+
+    def _halt(self) -> None:
+        if self._connection is not None and self.core.link.connected:
+            self._connection.backend.halt()
 
     def _ended(self, end: ActionEnd) -> None:
         self.core.on_action_ended(end.generation, end.effect, end.outcome)
@@ -343,6 +352,8 @@ class Session:
         for effect in core.take_effects():
             if isinstance(effect, Perform):
                 self._workers.put(effect)
+            elif isinstance(effect, ReportFault):
+                self._log_error(effect.code, effect.error)
         for end in self._workers.cut_off(CancelWork(effect=None, reason=code)):
             self._ended(end)
         core.end_of_batch()

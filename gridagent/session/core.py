@@ -141,12 +141,17 @@ class SessionCore:
         waits = (
             self.link.retry_at,
             self.gateway.next_deadline(),
-            self.host.mind.due(),
+            self.host.due(),
             self.doubts.due,
             self.approvers.due,
         )
         due = [at for at in waits if at is not None]
         return min(due, default=None)
+
+    @property
+    def wants(self) -> bool:
+        """Whether something is to be performed."""
+        return bool(self._effects)
 
     def take_effects(self) -> list[Effect]:
         """Hand over what is to be performed, in order."""

@@ -14,7 +14,17 @@ from gridagent.mind import Errand
 from gridagent.policy import Authorized
 from gridagent.runtime.generation import Generation
 
-__all__ = ("CancelErrand", "CancelWork", "Effect", "Finish", "Halt", "OpenConnection", "Perform", "RunErrand")
+__all__ = (
+    "CancelErrand",
+    "CancelWork",
+    "Effect",
+    "Finish",
+    "Halt",
+    "OpenConnection",
+    "Perform",
+    "ReportFault",
+    "RunErrand",
+)
 
 
 class OpenConnection(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,8 +66,15 @@ class Halt(msgspec.Struct, frozen=True, kw_only=True):
     """Cease everything that the backend goes on doing by itself."""
 
 
+class ReportFault(msgspec.Struct, frozen=True, kw_only=True):
+    """Write an error of our own to the log, whole."""
+
+    code: str
+    error: Exception
+
+
 class Finish(msgspec.Struct, frozen=True, kw_only=True):
     """The agent is over; end the coordinator."""
 
 
-Effect: TypeAlias = OpenConnection | Perform | CancelWork | RunErrand | CancelErrand | Halt | Finish
+Effect: TypeAlias = OpenConnection | Perform | CancelWork | RunErrand | CancelErrand | Halt | ReportFault | Finish

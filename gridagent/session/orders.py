@@ -182,7 +182,10 @@ def _stop_turn(core: SessionCore, _: StopTurn) -> ControlReply:
 
 
 def _forget(core: SessionCore, control: ForgetAvatar) -> ControlReply:
-    core.host.forget(control.avatar_id)
+    if not core.host.forget(control.avatar_id):
+        return _no(
+            core, "mind_failed", "not all that is kept of the avatar may be gone; the log says why: forget it again"
+        )
     return _ok(core)
 
 

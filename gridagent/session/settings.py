@@ -71,7 +71,7 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds a logout may take (Spec: SUP-9)."""
     delays: ReconnectDelays = ReconnectDelays()
     fault_intensity: RestartIntensity = RestartIntensity(max_restarts=5, window_s=300.0)
-    """How often our own backend may break before the agent fails (Spec: SUP-7)."""
+    """How often our own backend may break before the agent fails, and how often its mind (Spec: SUP-7)."""
     last_generation: int = 0
     """Number of the last generation of an earlier process."""
 

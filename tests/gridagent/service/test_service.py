@@ -7,10 +7,11 @@ from gridagent.controls import SayAsOperator
 from gridagent.errors import OperatorError
 from gridagent.events import DisconnectCause
 from gridagent.grid.puppet import Puppet
-from gridagent.mind import QuietMind
+from gridagent.mind import Errand, QuietMind
 from gridagent.observations import AgentState, LinkState
 from gridagent.policy import Policy
 from gridagent.runtime.deterministic import simulated_ports
+from gridagent.runtime.restart import RestartIntensity
 from gridagent.service import AuditTrail, AvatarSpec, Hosted, open_service
 from gridagent.session import OnBackendFailure, SessionSettings
 from gridagent.session.faculties import NoFaculties
@@ -22,6 +23,13 @@ class Broken(QuietMind):
 
     def hear(self, event, around, now):
         raise RuntimeError("a bug")
+
+
+class Wrong(QuietMind):
+    """A mind whose thoughts are none, so that the session itself breaks on them."""
+
+    def hear(self, event, around, now):
+        return (Errand(errand_id=[], what="?", timeout_s=1.0),)
 
 
 def spec(key, puppet=None, mind=None, **settings):
@@ -83,9 +91,10 @@ async def test_avatars_leave_at_the_same_time(autojump_clock):
 async def test_one_avatars_failure_never_stops_another(autojump_clock):
     """Spec: SUP-7, SUP-11 — a bug, an offline failure and a healthy avatar side by side."""
     errors = []
-    puppets = {key: Puppet() for key in ("buggy", "offline", "healthy")}
+    puppets = {key: Puppet() for key in ("buggy", "wrong", "offline", "healthy")}
     avatars = [
-        spec("buggy", puppets["buggy"], Broken()),
+        spec("buggy", puppets["buggy"], Broken(), fault_intensity=RestartIntensity(max_restarts=0, window_s=300.0)),
+        spec("wrong", puppets["wrong"], Wrong()),
         spec("offline", puppets["offline"], on_backend_failure=OnBackendFailure.FAIL),
         spec("healthy", puppets["healthy"]),
     ]
@@ -95,14 +104,15 @@ async def test_one_avatars_failure_never_stops_another(autojump_clock):
 
     async with open_service(avatars, ports=simulated_ports(0), log_error=log) as service:
         await service.avatar("buggy").wait_agent(AgentState.FAILED)
+        await service.avatar("wrong").wait_agent(AgentState.FAILED)
         await service.avatar("offline").wait_agent(AgentState.RUNNING)
         puppets["offline"].now.end(DisconnectCause.CIRCUIT_LOST)
         await service.avatar("offline").wait_agent(AgentState.FAILED)
         await trio.sleep(60)
         assert service.avatar("healthy").status().agent is AgentState.RUNNING
-        assert service.failed == ("buggy", "offline")
-    assert "session_ended" in errors
-    assert puppets["buggy"].now.logouts == 1
+        assert service.failed == ("buggy", "wrong", "offline")
+    assert sorted(errors) == ["backend_ended", "mind_failed", "session_ended"]
+    assert puppets["buggy"].now.logouts == puppets["wrong"].now.logouts == 1
 
 
 async def test_cancelling_the_block_is_the_same_end(autojump_clock):

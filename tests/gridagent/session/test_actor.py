@@ -39,6 +39,7 @@ from gridagent.runtime.cancel_points import CancelPoint, cancel_at_every_checkpo
 from gridagent.runtime.deterministic import ScheduleTrace, schedule_seed
 from gridagent.session import OnBackendFailure
 from gridagent.session.actor import ControlMail
+from gridagent.session.hosting import MindHost
 
 PAY = PayAvatar(to="00000000-0000-4000-8000-0000000000aa", amount=5)
 WALK = WalkTo(position=Position(x=1, y=1))
@@ -396,14 +397,19 @@ async def test_cancelling_from_outside_is_the_same_end(stage, autojump_clock):
     assert s.core.inflight == {}
 
 
+def raising(error):
+    """Return what raises, whatever it is given."""
+
+    def broken(*_):
+        raise error
+
+    return broken
+
+
 async def test_a_fault_of_our_own_is_a_failed_agent_and_still_logs_out(stage, autojump_clock):
-    """Spec: SUP-1 — a mind that breaks its word ends the agent as failed, never as a hang or a detached task."""
-
-    class Broken(QuietMind):
-        def hear(self, event, around, now):
-            raise RuntimeError("a bug")
-
-    s = stage(mind=Broken())
+    """Spec: SUP-1 — a session that breaks its word ends the agent as failed, never as a hang or a detached task."""
+    s = stage()
+    s.core.on_event = raising(RuntimeError("a bug"))
     with pytest.raises(ExceptionGroup) as caught:
         await s.session.run()
     assert caught.group_contains(RuntimeError, match="a bug")
@@ -455,19 +461,13 @@ async def test_what_waits_when_it_is_cancelled_is_settled_and_answered(stage, au
 
 async def test_a_fault_while_something_is_wanted_performs_nothing_more(stage, autojump_clock):
     """Spec: SUP-1 — an action authorised in the very batch that broke is refused, not begun."""
-
-    class Breaks(QuietMind):
-        def hear(self, event, around, now):
-            if event == AlertShown(text="x"):
-                raise ValueError("a bug")
-            return ()
-
-    s = stage(mind=Breaks())
+    s = stage()
     with pytest.raises(ExceptionGroup):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(s.session.run)
             await s.handle.wait_agent(AgentState.RUNNING)
             await trio.testing.wait_all_tasks_blocked()
+            s.core.on_event = raising(ValueError("a bug"))
             s.session._controls.send_nowait(ControlMail(SayAsOperator(text="never said")))
             s.puppet.now.sink._lane.send_nowait(s.puppet.now.sink._admit(AlertShown(text="x")))
     assert len(s.puppet.now.applied) == 0
@@ -476,25 +476,17 @@ async def test_a_fault_while_something_is_wanted_performs_nothing_more(stage, au
 
 
 @pytest.mark.parametrize("broken", ["event", "control"])
-async def test_whoever_shares_a_batch_with_a_fault_is_answered(stage, autojump_clock, broken):
+async def test_whoever_shares_a_batch_with_a_fault_is_answered(stage, autojump_clock, monkeypatch, broken):
     """Spec: SUP-8, SUP-1 — every control gets one reply, also when another item of its batch, or itself, breaks."""
-
-    class Breaks(QuietMind):
-        def hear(self, event, around, now):
-            if event == AlertShown(text="x"):
-                raise ValueError("a bug")
-            return ()
-
-        def forget(self, avatar_id, now):
-            raise ValueError("a bug")
-
-    s = stage(mind=Breaks())
+    s = stage()
     mails = [ControlMail(Hold()) for _ in range(3)]
     with pytest.raises(ExceptionGroup):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(s.session.run)
             await s.handle.wait_agent(AgentState.RUNNING)
             await trio.testing.wait_all_tasks_blocked()
+            s.core.on_event = raising(ValueError("a bug"))
+            monkeypatch.setattr(MindHost, "forget", raising(ValueError("a bug")))
             if broken == "control":
                 mails[1] = ControlMail(ForgetAvatar(avatar_id="00000000-0000-4000-8000-0000000000aa"))
             else:
@@ -676,3 +668,50 @@ async def perform(s, operation):
 def test_many_schedules_were_explored():
     """The property above means something only if the examples ran in many orders (it runs before this one)."""
     assert len(SCHEDULES) >= 20
+
+
+async def test_a_mind_that_breaks_is_heard_of_in_the_log_and_the_session_goes_on(stage, autojump_clock):
+    """Spec: SUP-7 — the whole error goes to the log at once, also where the mind breaks when asked for its time."""
+
+    class Fragile(QuietMind):
+        broken = frozenset()
+
+        def hear(self, event, around, now):
+            if "hear" in self.broken and isinstance(event, AlertShown):
+                raise LookupError("a bug")
+            return ()
+
+        def due(self):
+            if "due" in self.broken:
+                self.broken = frozenset()
+                raise LookupError("another")
+
+    mind = Fragile()
+    s = stage(mind=mind)
+    async with s.running():
+        await s.handle.wait_agent(AgentState.RUNNING)
+        mind.broken = {"hear", "due"}
+        await s.puppet.now.sink.send(AlertShown(text="x"))
+        await trio.testing.wait_all_tasks_blocked()
+        assert [(code, error.args) for code, error in s.errors] == [
+            ("mind_failed", ("a bug",)),
+            ("mind_failed", ("another",)),
+        ]
+        assert (await s.handle.control(SayAsOperator(text="still here"))).accepted
+    assert s.core.agent is AgentState.STOPPED
+
+
+async def test_what_broke_in_the_last_batch_is_in_the_log_too(stage, autojump_clock):
+    """Spec: SUP-7, SUP-10 — a mind that breaks while its session ends is reported before the end."""
+
+    class Fragile(QuietMind):
+        def fence(self, now):
+            raise LookupError("a bug")
+
+    s = stage(mind=Fragile())
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(s.session.run)
+        await s.handle.wait_agent(AgentState.RUNNING)
+        nursery.cancel_scope.cancel()
+    assert [code for code, _ in s.errors] == ["mind_failed"]
+    assert s.core.agent is AgentState.STOPPED
