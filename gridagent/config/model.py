@@ -227,8 +227,8 @@ class SessionConfig(_Section, frozen=True, kw_only=True):
     healthy_after_s: Seconds = 60.0
     """Time in world after which a connection counts as healthy and waiting times start small again."""
     max_restarts: Annotated[int, Meta(ge=0, le=100)] = 5
-    """Restarts of a failed part (its connection's code, its mind) within ``restart_window_s``; one more ends the avatar's
-    session as failed."""
+    """Restarts of a failed part (its connection's code, its mind) within ``restart_window_s``; one more ends the
+    avatar's session as failed."""
     restart_window_s: Seconds = 300.0
     """Window over which restarts are counted."""
     login_stagger_s: Annotated[float, Meta(ge=0.0, le=600.0)] = 2.0
