@@ -23,8 +23,18 @@ class _Control(Bounded, frozen=True, kw_only=True, tag_field="control", forbid_u
     """Base of the union."""
 
 
-class Connect(_Control, frozen=True, kw_only=True, tag="connect"):
+OneTimeCode = Annotated[str, Meta(pattern=r"^[0-9A-Za-z]{6,32}\Z", max_length=32)]
+"""What an authenticator shows, without spaces: usually six digits. A secret."""
+
+
+class Connect(_Control, frozen=True, kw_only=True, tag="connect", omit_defaults=True):
     """Connect now: ends a back-off, a stay-away or an authentication block."""
+
+    code: OneTimeCode | None = None
+    """Answers the grid's next challenge, once; a secret that is kept nowhere and shown by nothing."""
+
+    def __repr__(self) -> str:
+        return f"Connect(code={None if self.code is None else '***'})"
 
 
 class Disconnect(_Control, frozen=True, kw_only=True, tag="disconnect"):

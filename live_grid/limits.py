@@ -27,6 +27,7 @@ __all__ = (
     "LLSD_DEPTH_MAX",
     "LLSD_NODES_MAX",
     "LOGIN_DEPTH_MAX",
+    "MFA_HASH_MAX_CHARACTERS",
     "OUTBOX_MAX_BYTES",
     "OUTBOX_MAX_PACKETS",
     "PING_EVERY_S",
@@ -83,6 +84,8 @@ LLSD_NODES_MAX: Final = 262_144
 """Values in one LLSD document: an inventory of 10,000 items needs 210,000."""
 LOGIN_DEPTH_MAX: Final = 96
 """Nesting of XML elements in a login reply, where each value takes four levels."""
+MFA_HASH_MAX_CHARACTERS: Final = 1_024
+"""The proof that a grid gives for a passed one-time code: a hash and a moment; it is kept in a file."""
 EVENT_QUEUE_EVENTS_MAX: Final = 1_024
 """Events in one answer of the event queue; Second Life overflows its queue at about 100."""
 CAPABILITIES_MAX: Final = 512

@@ -7,9 +7,10 @@ encoding, so the service on the other end takes it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, TextIO
 
 import msgspec
 
@@ -39,9 +40,14 @@ from gridagent.fronts.control.frames import decode_strictly
 from gridagent.ids import ApprovalId, AvatarId
 from gridagent.limits import CONFIG_FILE_MAX_BYTES, clip
 
-__all__ = ("Typed", "build_control", "parse_typed", "typed_help")
+if TYPE_CHECKING:
+    from argparse import Namespace
 
+__all__ = ("Typed", "build_control", "parse_typed", "typed_help", "words_of")
+
+_LINE_MAX: Final = 128
 _CONTROL: Final = msgspec.json.Decoder(Control)
+_CODE: Final = re.compile(r"[0-9A-Za-z]{6,32}")
 _ACTION: Final = msgspec.json.Decoder(Action)
 
 
@@ -58,6 +64,15 @@ def _reload(file: str) -> Control:
     return ReloadConfig(config_json=content.data)
 
 
+def _connect(text: str) -> Control:
+    code = "".join(text.removeprefix("--code").split())  # authenticators show it in groups
+    if not code:
+        return Connect()
+    if not _CODE.fullmatch(code):
+        raise UsageProblem("connect: a one-time code is what your authenticator shows, as in: connect --code 123456")
+    return Connect(code=code)
+
+
 def _settle(words: str) -> Control:
     effect, _, how = words.partition(" ")
     if how.strip() not in {"happened", "failed"}:
@@ -72,7 +87,7 @@ _BUILD: Final[Mapping[str, Callable[[str], Control]]] = {
     "release": lambda _: Release(),
     "pause": lambda _: Pause(),
     "resume": lambda _: Resume(),
-    "connect": lambda _: Connect(),
+    "connect": _connect,
     "disconnect": lambda _: Disconnect(),
     "reconnect": lambda _: ForceReconnect(),
     "stop-turn": lambda _: StopTurn(),
@@ -98,7 +113,7 @@ def build_control(name: str, argument: str = "") -> Control:
     command = _WORDS[name]
     if command.argument and not argument:
         raise UsageProblem(f"{name}: {command.argument} is missing; write it as in: {command.example}")
-    if argument and not command.argument:
+    if argument and not (command.argument or command.option):
         raise UsageProblem(f"{name}: takes nothing behind it, not {clip(argument, 40)!r}")
     try:
         return _CONTROL.decode(msgspec.json.encode(_BUILD[name](argument)))
@@ -108,6 +123,24 @@ def build_control(name: str, argument: str = "") -> Control:
         raise UsageProblem(f"{name}: {error}") from error
     except msgspec.ValidationError as error:
         raise UsageProblem(f"{name}: {clip(str(error), 160)}; write it as in: {command.example}") from error
+
+
+def words_of(given: Namespace, stdin: TextIO | None) -> str:
+    """Return what stands behind a command's name on the command line.
+
+    A one-time code of ``-`` is the next line of standard input, where no list of processes shows it.
+
+    Raises:
+        UsageProblem: there is no such line.
+    """
+    code: str | None = getattr(given, "code", None)
+    if code is None:
+        return " ".join(getattr(given, "argument", None) or ())
+    if code == "-" and stdin is not None:
+        code = stdin.readline(_LINE_MAX)
+    if not code.strip(" \r\n-"):
+        raise UsageProblem("--code: the code is missing; write it as in: gridagent connect --code 123456")
+    return code.strip()
 
 
 # --- lines typed while the service runs -------------------------------------------------------------
@@ -157,5 +190,9 @@ def parse_typed(line: str) -> Typed | None:
 
 def typed_help() -> tuple[tuple[str, str], ...]:
     """Return what can be typed, each with what it does."""
-    controls = ((f"{each.name} {each.argument}".strip(), each.help) for each in COMMAND_WORDS if each.typed)
+    controls = (
+        (f"{each.name} {each.argument or f'[{each.option.upper()}]' * bool(each.option)}".strip(), each.help)
+        for each in COMMAND_WORDS
+        if each.typed
+    )
     return (*controls, *LOCAL.items())

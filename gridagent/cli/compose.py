@@ -23,6 +23,7 @@ from gridagent.cli.bank import keep_bank
 from gridagent.cli.grids import LiveGrid, find_live_grid
 from gridagent.cli.minds import API_KEY, PreparedMind, open_mind, open_model, prepare_mind, prices_of, spend_limits
 from gridagent.cli.reloading import Reloading, SetLevel, policy_of
+from gridagent.cli.second_factor import AccountFactor, SecondFactors
 from gridagent.config.environment import PREFIX
 from gridagent.config.files import absolute_path, read_file
 from gridagent.config.model import AvatarConfig, Backend, Config, FailureRule, LogLevel
@@ -340,6 +341,7 @@ async def open_running(
     faults: Faults | None = None,
     store: Store | None = None,
     log: Log | None = None,
+    second_factors: SecondFactors | None = None,
 ) -> AsyncIterator[Running]:
     """Run a prepared configuration until the block is left.
 
@@ -354,12 +356,14 @@ async def open_running(
         faults: knobs of the simulated grid; None takes the scenario's own.
         store: where effects and conversations survive; None keeps them for this process only.
         log: takes what a model's provider says, redacted.
+        second_factors: of accounts in a live grid; None remembers for this process only what such a code proved.
 
     Cancellation: the same orderly stop, bounded by each avatar's shutdown time-out.
     """
     reloading = partial(Reloading, prepared.config, environ=environ or {}, base=base, set_level=set_level)
+    factors = _second_factors(prepared, second_factors or SecondFactors())
     async with (
-        _open_grid(prepared, ports, faults, log_error) as (grid, backends),
+        _open_grid(prepared, ports, faults, log_error, factors) as (grid, backends),
         open_model(prepared.config, prepared.api_key, ports=ports, log=log) as model,
     ):
         config = prepared.config
@@ -379,6 +383,7 @@ async def open_running(
                 mind=partial(think, avatar.mind, know=reload.know),
                 backend=backends[avatar.key],
                 reload=reload,
+                give_code=factors[avatar.key].give if avatar.key in factors else None,
             )
             for avatar, reload in ((each, reloading(each.mind)) for each in prepared.avatars)
         ]
@@ -386,15 +391,22 @@ async def open_running(
             yield Running(service=service, grid=grid, prepared=prepared)
 
 
+def _second_factors(prepared: Prepared, factors: SecondFactors) -> dict[str, AccountFactor]:
+    live = prepared.config.grid.live
+    if prepared.live is None or live.login_url is None:
+        return {}
+    return {key: factors.of(AvatarKey(key), each, live.login_url) for key, each in prepared.config.avatars.items()}
+
+
 @asynccontextmanager
 async def _open_grid(
-    prepared: Prepared, ports: Ports, faults: Faults | None, log_error: LogError
+    prepared: Prepared, ports: Ports, faults: Faults | None, log_error: LogError, factors: Mapping[str, AccountFactor]
 ) -> AsyncIterator[tuple[SimulatedGrid | None, Mapping[str, BackendFactory]]]:
     """Open what the avatars live in, and give the factory of each one's backends."""
     scenario = prepared.scenario
     if scenario is None:
         assert prepared.live is not None  # noqa: S101 - one of the two is there
-        yield None, prepared.live.factories(ports)
+        yield None, prepared.live.factories(ports, factors)
         return
     randomness = SimulatedRandomness(prepared.seed)
     ids = SimulatedIds(randomness.stream("world.ids"))

@@ -43,7 +43,7 @@ class Ending(StrEnum):
     """Why a run ends."""
 
     BLOCKED = "blocked"
-    """Nobody is left who may log in; only an operator can mend that."""
+    """Nobody is left who may log in, or could with a code that an operator can give while it runs."""
     STOPPED = "stopped"
     """Every avatar has stopped."""
     TIME_UP = "time_up"

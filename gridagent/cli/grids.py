@@ -23,6 +23,7 @@ from gridagent.config.model import AvatarConfig, Config, LiveGridConfig
 from gridagent.config.secrets import Secrets, SecretStr
 from gridagent.errors import ConfigError, ConfigProblem
 from gridagent.grid.base import BackendFactory
+from gridagent.grid.second_factor import SecondFactor
 from gridagent.limits import SECRET_FILE_MAX_BYTES
 from gridagent.runtime.ports import Blocking, Ports
 
@@ -45,6 +46,7 @@ class MakeBackends(Protocol):
         version: str,
         return_after_s: float,
         blocking: Blocking | None,
+        second_factor: SecondFactor | None,
     ) -> BackendFactory:
         """Return the factory.
 
@@ -68,7 +70,13 @@ class LiveGrid:
         """Where the avatars live, as people are told."""
         return f"in the live grid at {self.config.grid.live.login_url}"
 
-    def backend_factory(self, key: str, new_id: Callable[[], str], blocking: Blocking | None = None) -> BackendFactory:
+    def backend_factory(
+        self,
+        key: str,
+        new_id: Callable[[], str],
+        blocking: Blocking | None = None,
+        second_factor: SecondFactor | None = None,
+    ) -> BackendFactory:
         """Return what makes this avatar's backends, one a generation."""
         return self.make(
             self.config.avatars[key],  # type: ignore[index]  # keys are plain texts here
@@ -78,11 +86,15 @@ class LiveGrid:
             version=__version__,
             return_after_s=self.config.reconnect.return_after_s,
             blocking=blocking,
+            second_factor=second_factor,
         )
 
-    def factories(self, ports: Ports) -> dict[str, BackendFactory]:
-        """Return the factory of every avatar."""
-        return {key: self.backend_factory(key, ports.ids.uuid, ports.blocking) for key in self.config.avatars}
+    def factories(self, ports: Ports, factors: Mapping[str, SecondFactor] | None = None) -> dict[str, BackendFactory]:
+        """Return the factory of every avatar; ``factors`` are what accounts have besides their passwords."""
+        own = factors or {}
+        return {
+            key: self.backend_factory(key, ports.ids.uuid, ports.blocking, own.get(key)) for key in self.config.avatars
+        }
 
 
 def _path_of(key: str) -> str:

@@ -238,10 +238,11 @@ def _kept(context: Context, ask: Callable[[Reach | StoppedDatabase], ExitCode]) 
 
 
 def _control(context: Context) -> int:
+    from gridagent.cli.commands import words_of  # noqa: PLC0415 - on use
     from gridagent.cli.remote import send_control  # noqa: PLC0415 - on use
 
     given = context.arguments
-    words = " ".join(given.argument or ()) if hasattr(given, "argument") else ""
+    words = words_of(given, context.stdin)
     if given.all and given.avatar is not None:
         raise UsageProblem("--avatar and --all exclude each other; give one of them")
     return send_control(_reach(context), given.command, words, avatar=given.avatar, every=given.all)

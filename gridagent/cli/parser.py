@@ -50,6 +50,7 @@ def duration(text: str) -> float:
     return seconds
 
 
+_OPTIONS: Final = {"code": "one-time code that the grid asks for; - reads it from standard input"}
 _GRANT_EXAMPLE: Final = (
     """grants give '{"principal":{"client":"operator"},"actions":[{"action":"say","text":"Welcome!"}],"""
     """"times":1,"window_s":86400,"valid_s":2592000}'"""
@@ -285,6 +286,8 @@ def _add_controls(commands: _Commands[_Parser]) -> None:
         else:
             for name in words.argument.split():
                 parser.add_argument("argument", metavar=name, nargs=1, action="extend")
+        if words.option:
+            parser.add_argument(f"--{words.option}", metavar=words.option.upper(), help=_OPTIONS[words.option])
         _add_reach(parser)
         _add_avatar(parser)
         parser.add_argument("--all", action="store_true", help="every avatar of the service")

@@ -17,6 +17,7 @@ from typing import Final, TextIO
 import msgspec
 import trio
 
+from gridagent.cli.blocked import what_helps
 from gridagent.cli.commands import build_control
 from gridagent.cli.exit_codes import ExitCode
 from gridagent.cli.places import find_places
@@ -35,7 +36,7 @@ from gridagent.fronts.control.client import StreamItem
 from gridagent.fronts.control.rendezvous import find_endpoint
 from gridagent.fronts.control.words import DoubtRow, Ended, Missed, Observed, Omitted, Refused, StatusRow
 from gridagent.ids import AvatarKey
-from gridagent.observations import AgentState, Observation
+from gridagent.observations import AgentState, LinkState, Observation
 from gridagent.policy import AuditRecord
 from gridagent.runtime.channels import Lagged
 from gridagent.runtime.ports import Network
@@ -160,6 +161,8 @@ def _doubt_value(row: DoubtRow) -> dict[str, object]:
 def _status_lines(row: StatusRow, doubts: Sequence[DoubtRow]) -> list[str]:
     status = row.status
     lines = [summary(status)]
+    if status.link is LinkState.AUTHENTICATION_BLOCKED:
+        lines.append(f"  {what_helps(status.last_error)}")
     if row.approvals:
         lines.append(f"  {row.approvals} approvals wait for an answer: gridagent approvals")
     if status.gateway.safe_mode:

@@ -20,6 +20,7 @@ import attrs
 import trio
 
 from gridagent import __version__
+from gridagent.cli.blocked import awaits_code, what_helps
 from gridagent.cli.compose import Prepared, Running, open_running, prepare, sections_chosen
 from gridagent.cli.counting import Counting
 from gridagent.cli.exit_codes import Ending, ExitCode
@@ -34,6 +35,7 @@ from gridagent.cli.metrics_file import keep_metrics, metrics_place
 from gridagent.cli.notify import SOCKET_VARIABLE, Notifier, watchdog_seconds
 from gridagent.cli.places import database_of, find_places
 from gridagent.cli.safe_text import shown
+from gridagent.cli.second_factor import SecondFactors
 from gridagent.cli.signals import Summons, attend
 from gridagent.cli.terminal import Input, Output, is_terminal
 from gridagent.cli.view import Look, View
@@ -160,9 +162,8 @@ def run_command(
             stack.callback(withdraw)
         to_file = config.log.destination is LogDestination.FILE
         file = stack.enter_context(log_stream(config.log, paths.log_file, streams.stderr))
-        log = open_journal(
-            config, Redactor(loaded.secrets.forms()), stream=file, stderr=streams.stderr, clock=ports.clock
-        )
+        redactor = Redactor(loaded.secrets.forms())
+        log = open_journal(config, redactor, stream=file, stderr=streams.stderr, clock=ports.clock)
         stack.enter_context(library_logs_into(log))
         run = _Run(
             options=options,
@@ -174,6 +175,8 @@ def run_command(
             database=None if prepared.demonstration else database_of(paths),
             since=since,
             log=log,
+            redactor=redactor,
+            state_dir=paths.state_dir,
             log_place=shown(str(paths.log_file)) if to_file else "this terminal's error output",
             leave=process.leave,
             metrics=metrics,
@@ -182,11 +185,16 @@ def run_command(
         return trio.run(run.main, clock=process.clock)
 
 
-def _is_stuck(handle: SessionHandle) -> bool:
-    """Tell whether an avatar is not in the world and will not come back by itself."""
+def _is_stuck(handle: SessionHandle, *, reachable: bool) -> bool:
+    """Tell whether an avatar is not in the world, and nobody can bring it back while the service runs.
+
+    Args:
+        handle: of the avatar.
+        reachable: an operator can give it a one-time code.
+    """
     status = handle.status()
     over = status.agent in {AgentState.STOPPED, AgentState.FAILED}
-    return over or status.link is LinkState.AUTHENTICATION_BLOCKED
+    return over or (status.link is LinkState.AUTHENTICATION_BLOCKED and not (reachable and awaits_code(status)))
 
 
 class _Run:
@@ -204,6 +212,8 @@ class _Run:
         database: Path | None,
         since: str,
         log: Log,
+        redactor: Redactor,
+        state_dir: Path,
         log_place: str,
         leave: Leave,
         metrics: Path | None,
@@ -223,6 +233,8 @@ class _Run:
         self._database = database
         self._since = since
         self._log = log
+        self._redactor = redactor
+        self._state_dir = state_dir
         self._log_place = log_place
         self._leave = leave
         self._out = Output(streams.stdout)
@@ -253,6 +265,12 @@ class _Run:
                     base=base,
                     store=None if archive is None else archive.store,
                     log=self._log,
+                    second_factors=SecondFactors(
+                        state_dir=self._state_dir,
+                        blocking=self._ports.blocking,
+                        learn=self._redactor.learn,
+                        log_error=self._log_error,
+                    ),
                 ) as running,
             ):
                 code = await self._serve(running, archive, showing)
@@ -390,8 +408,11 @@ class _Run:
 
     async def _when_blocked(self, handles: Sequence[SessionHandle]) -> None:
         """End once no avatar may log in any more: nobody tries again before an operator did something (Spec: SUP-6)."""
-        while left := [handle for handle in handles if not _is_stuck(handle)]:
-            await left[0].wait_link(LinkState.AUTHENTICATION_BLOCKED)
+        reachable = self._config.control.enabled or is_terminal(self._streams.stdin)
+        blocked = LinkState.AUTHENTICATION_BLOCKED
+        others = tuple(state for state in LinkState if state is not blocked)
+        while left := [handle for handle in handles if not _is_stuck(handle, reachable=reachable)]:
+            await left[0].wait_link(*others if left[0].status().link is blocked else (blocked,))
             await trio.lowlevel.checkpoint()
         if any(handle.status().link is LinkState.AUTHENTICATION_BLOCKED for handle in handles):
             self._finish(Ending.BLOCKED)
@@ -407,8 +428,7 @@ class _Run:
         for status in blocked:
             why = status.last_error.replace("_", " ")
             self._streams.stderr.write(
-                f"gridagent: {status.key} may not log in ({why}); "
-                "mend its account or its password file, then start again\n"
+                f"gridagent: {status.key} may not log in ({why}); {what_helps(status.last_error)}\n"
             )
         service.close()
         with trio.move_on_after(self._config.session.shutdown_timeout_s) as bound:

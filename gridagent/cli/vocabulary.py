@@ -27,6 +27,8 @@ class CommandWords(NamedTuple):
     """What stands behind the name, in capitals; empty for nothing."""
     help: str
     example: str
+    option: str = ""
+    """The name of an option whose value may be left out; typed while the service runs, the value stands alone."""
     typed: bool = True
     """Whether it can be typed while the service runs in the foreground."""
     for_all: bool = False
@@ -47,7 +49,13 @@ COMMAND_WORDS: Final = (
     CommandWords("release", "", "let the avatar act again after hold", "release"),
     CommandWords("pause", "", "log out and stay away until resume", "pause --avatar robin"),
     CommandWords("resume", "", "come back from pause", "resume"),
-    CommandWords("connect", "", "connect now; ends a back-off, a stay-away or an authentication block", "connect"),
+    CommandWords(
+        "connect",
+        "",
+        "connect now; ends a back-off, a stay-away or an authentication block",
+        "connect --code 123456",
+        option="code",
+    ),
     CommandWords("disconnect", "", "log out and stay away until connect", "disconnect"),
     CommandWords("reconnect", "", "end this connection and begin the next at once", "reconnect"),
     CommandWords("stop-turn", "", "cancel what the avatar is doing or thinking", "stop-turn"),

@@ -21,6 +21,7 @@ from gridagent import events as seen
 from gridagent import observations as told
 from gridagent.actions import Confirmed, InDoubt, Outcome, Refused, SettledBy
 from gridagent.authority import DenialCode, Origin
+from gridagent.cli.blocked import what_helps
 from gridagent.cli.safe_text import shown
 from gridagent.fronts.control.words import DoubtRow, StorageRow
 from gridagent.ids import NIL_UUID
@@ -353,7 +354,8 @@ def _answered(body: told.ControlAnswered, _: People) -> Line:
 
 def _diagnostic(body: told.Diagnostic, _: People) -> Line:
     fields = " ".join(f"{shown(name, 64)}={shown(value, 64)}" for name, value in body.fields)
-    return Line(Tone.STATE, f"note: {shown(body.code, 64)} {fields}".rstrip())
+    helps = f": {what_helps(dict(body.fields).get('cause', ''))}" if body.code == "authentication_blocked" else ""
+    return Line(Tone.STATE, f"note: {shown(body.code, 64)} {fields}".rstrip() + helps)
 
 
 def _fenced(body: told.WorkFenced, _: People) -> Line:

@@ -42,7 +42,7 @@ Plain: TypeAlias = "str | int | float | bool | list[Plain] | dict[str, Plain] | 
 class Redactor:
     """Knows every loaded secret; its own representation knows none."""
 
-    __slots__ = ("_by_gram", "_forms", "_gram", "_longest")
+    __slots__ = ("_by_gram", "_forms", "_gram", "_learnt", "_loaded", "_longest")
 
     def __init__(self, forms: Iterable[str] = ()) -> None:
         """Learn what to look for.
@@ -50,8 +50,23 @@ class Redactor:
         Args:
             forms: every text that gives a secret away, such as `gridagent.config.secrets.Secrets.forms` returns.
         """
+        self._loaded = frozenset(form for form in forms if form)
+        self._learnt: dict[str, frozenset[str]] = {}  # one a name; the composition root has a bounded number of them
+        self._look_for(self._loaded)
+
+    def learn(self, name: str, forms: Iterable[str]) -> None:
+        """Learn a secret that came while the program runs, in the place of the last one of this name.
+
+        Args:
+            name: what it is, for example the configuration path that it belongs to; holds nothing of it.
+            forms: every text that gives it away.
+        """
+        self._learnt[name] = frozenset(form for form in forms if form)
+        self._look_for(self._loaded.union(*self._learnt.values()))
+
+    def _look_for(self, forms: Iterable[str]) -> None:
         # Longest first: "$1$" and the hash go as one, and a secret inside another one doesn't spoil it.
-        self._forms = tuple(sorted({form for form in forms if form}, key=lambda form: (-len(form), form)))
+        self._forms = tuple(sorted(forms, key=lambda form: (-len(form), form)))
         self._longest = len(self._forms[0]) if self._forms else 0
         self._gram = min(_GRAM_CHARS, len(self._forms[-1])) if self._forms else 0
         by_gram: dict[str, list[str]] = {}

@@ -28,7 +28,7 @@ from gridagent.service.audit import AuditTrail
 from gridagent.session import Mind, Session, SessionHandle, SessionSettings, SessionStatus
 from gridagent.session.connection import LogError
 from gridagent.session.faculties import Faculties
-from gridagent.session.orders import Reloader
+from gridagent.session.orders import GiveCode, Reloader
 from gridagent.storage.avatar import AvatarStore
 from gridagent.storage.base import Store
 
@@ -61,6 +61,8 @@ class AvatarSpec:
     """What thinks; or what makes it, given the store."""
     backend: BackendFactory
     reload: Reloader | None = None
+    give_code: GiveCode | None = None
+    """Takes an operator's one-time code for the next login; None where the grid knows none."""
 
 
 def _ignore(code: str, error: BaseException) -> None:
@@ -206,6 +208,7 @@ def _session(spec: AvatarSpec, hosted: Hosted, ports: Ports, trail: AuditTrail, 
         ports=ports,
         log_error=log_error,
         reload=spec.reload,
+        give_code=spec.give_code,
     )
 
 
@@ -243,6 +246,7 @@ def _kept_session(
         ports=ports,
         log_error=log_error,
         reload=spec.reload,
+        give_code=spec.give_code,
         keeper=keeper,
         recovered=ended,
     )

@@ -48,7 +48,7 @@ from gridagent.session.effects import (
 from gridagent.session.errands import ErrandEnd, Errands
 from gridagent.session.faculties import Faculties, NoFaculties
 from gridagent.session.keeping import Keeper, NoKeeper
-from gridagent.session.orders import Reloader, carry_out
+from gridagent.session.orders import GiveCode, Reloader, carry_out
 from gridagent.session.settings import SessionSettings
 from gridagent.session.status import SessionStatus
 from gridagent.session.surroundings import Look
@@ -133,6 +133,7 @@ class Session:
         backend: makes one backend a generation.
         ports: clock and randomness.
         reload: reads a new configuration; None when there is no file.
+        give_code: takes a one-time code for the next login; None where the grid knows none.
         keeper: makes durable what must be, before it is sent; None keeps nothing.
         recovered: what a restart ended, to be told first.
         log_error: takes a stable code and the error; the redacted log (Spec: SUP-10).
@@ -149,6 +150,7 @@ class Session:
         log_error: LogError,
         faculties: Faculties | None = None,
         reload: Reloader | None = None,
+        give_code: GiveCode | None = None,
         keeper: Keeper | None = None,
         recovered: Sequence[Ended] = (),
     ) -> None:
@@ -160,6 +162,7 @@ class Session:
         self._ports = ports
         self._backend = backend
         self._reload = reload
+        self._give_code = give_code
         self._keeper = NoKeeper() if keeper is None else keeper
         self._recovered = recovered
         self._log_error = log_error
@@ -259,7 +262,7 @@ class Session:
             case FromGrid():
                 core.on_event(mail.generation, mail.event)
             case ControlMail():
-                mail.answer(carry_out(core, mail.control, self._reload))
+                mail.answer(carry_out(core, mail.control, self._reload, self._give_code))
             case ActionEnd():
                 self._workers.end_was_read()
                 self._ended(mail)

@@ -13,6 +13,7 @@ import msgspec
 
 from gridagent.actions import Confirmed, Refused, Say, SettledBy, action_name
 from gridagent.authority import Origin, Principal
+from gridagent.config.secrets import SecretStr
 from gridagent.controls import (
     AnswerApproval,
     Connect,
@@ -46,7 +47,7 @@ from gridagent.session.core import SessionCore
 from gridagent.session.effects import CancelWork, Halt
 from gridagent.session.lifecycle import AGENT, AgentInput, LinkInput
 
-__all__ = ("ORDERS", "Reloaded", "Reloader", "carry_out")
+__all__ = ("ORDERS", "GiveCode", "Reloaded", "Reloader", "carry_out")
 
 _OPERATOR: Final = Principal(client="operator")
 
@@ -65,12 +66,20 @@ Reloader: TypeAlias = Callable[[bytes], Reloaded]
 """Reads a new configuration for this avatar; the composition root supplies it."""
 
 
-def carry_out(core: SessionCore, control: Control, reload: Reloader | None = None) -> ControlReply:
+GiveCode: TypeAlias = Callable[[SecretStr], None]
+"""Takes an operator's one-time code for the next login of this avatar; the composition root supplies it."""
+
+
+def carry_out(
+    core: SessionCore, control: Control, reload: Reloader | None = None, give_code: GiveCode | None = None
+) -> ControlReply:
     """Carry out one control, report it, and return its reply."""
     if core.over or (core.agent is AgentState.STOPPING and not isinstance(control, ShutDown | Hold)):
         reply = core.reply(accepted=False, code="stopping", message="the avatar is stopping; start it again first")
     elif isinstance(control, ReloadConfig):
         reply = _reload(core, control, reload)
+    elif isinstance(control, Connect):
+        reply = _connect(core, control, give_code)
     else:
         reply = ORDERS[type(control)](core, control)
     core.publish(ControlAnswered(control=control_name(control), reply=reply))
@@ -85,11 +94,15 @@ def _no(core: SessionCore, code: str, message: str) -> ControlReply:
     return core.reply(accepted=False, code=code, message=message)
 
 
-def _connect(core: SessionCore, _: Connect) -> ControlReply:
+def _connect(core: SessionCore, control: Connect, give_code: GiveCode | None) -> ControlReply:
     if core.agent is AgentState.PAUSED:
         return _no(core, "paused", "the avatar is paused; resume it instead")
     if core.link.connected:
         return _no(core, "already_connected", "the avatar is connected or connecting already")
+    if control.code is not None:
+        if give_code is None:
+            return _no(core, "no_code_wanted", "this grid asks for no one-time code; connect without one")
+        give_code(SecretStr(control.code))
     core.link.want()
     return _ok(core)
 
@@ -271,7 +284,6 @@ def _reload(core: SessionCore, control: ReloadConfig, reload: Reloader | None) -
 
 
 ORDERS: Final[dict[type[Control], Callable[..., ControlReply]]] = {
-    Connect: _connect,
     Disconnect: _disconnect,
     Pause: _pause,
     Resume: _resume,
@@ -288,4 +300,4 @@ ORDERS: Final[dict[type[Control], Callable[..., ControlReply]]] = {
     GiveGrant: _give_grant,
     RevokeGrant: _revoke_grant,
 }
-"""One row a control; `ReloadConfig` needs the reloader and has its own branch. A test holds it total."""
+"""One row a control; `Connect` and `ReloadConfig` need more and have branches of their own. A test holds it total."""

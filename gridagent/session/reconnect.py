@@ -37,6 +37,7 @@ RECONNECT: Final[dict[DisconnectCause, Retry]] = {
     DisconnectCause.BAD_CREDENTIALS: Retry.NEVER,
     DisconnectCause.TERMS_NOT_ACCEPTED: Retry.NEVER,
     DisconnectCause.MFA_REQUIRED: Retry.NEVER,
+    DisconnectCause.MFA_REFUSED: Retry.NEVER,
     DisconnectCause.BANNED: Retry.NEVER,
     DisconnectCause.ALREADY_LOGGED_IN: Retry.SHORT_WAIT,
     DisconnectCause.MAINTENANCE: Retry.LONG_WAIT,

@@ -7,12 +7,13 @@ Owns the settings and their defaults; reads no configuration. The password is a 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 import attrs
 
 from gridagent.config.secrets import SecretStr
 from gridagent.errors import ConfigError, ConfigProblem
+from gridagent.grid.second_factor import SecondFactor
 from live_grid.errors import LocalProtocolError
 from live_grid.handover import SessionSettings
 from live_grid.io import Network, ReadLarge, RealNetwork, is_second_life
@@ -48,8 +49,8 @@ class LiveSettings:
     """Learn what we hold once we are in; without it nothing can be given or worn by name."""
     agree_to_terms: bool = False
     """The operator has read and accepted the grid's terms."""
-    give_token: Callable[[], Awaitable[str | None]] | None = None
-    """Asks the operator for a one-time code."""
+    second_factor: SecondFactor | None = None
+    """What the account has besides its password: a one-time code from the operator, and what is left of an old one."""
     network: Network = attrs.field(factory=RealNetwork)
     """What the connection stands on."""
     read_large: ReadLarge | None = None
@@ -80,8 +81,13 @@ def start_of(text: str) -> StartLocation:
         raise ConfigError((problem,)) from None
 
 
-def login_request(account: LiveAccount, settings: LiveSettings) -> LoginRequest:
+def login_request(account: LiveAccount, settings: LiveSettings, proof: SecretStr | None = None) -> LoginRequest:
     """Write the request that logs an account in.
+
+    Args:
+        account: who.
+        settings: where, and with which consents.
+        proof: of a one-time code that was taken before.
 
     The two device numbers are made from what stays the same: grids tie trust and bans to them.
     """
@@ -97,6 +103,7 @@ def login_request(account: LiveAccount, settings: LiveSettings) -> LoginRequest:
         id0=_number(name),
         agree_to_tos=settings.agree_to_terms,
         read_critical=settings.agree_to_terms,
+        mfa_hash="" if proof is None else proof.reveal(),
     )
 
 

@@ -24,6 +24,7 @@ LOGIN_CAUSES: Final[Mapping[NextStep, DisconnectCause]] = MappingProxyType(
         NextStep.ACCEPT_TERMS: DisconnectCause.TERMS_NOT_ACCEPTED,
         NextStep.READ_CRITICAL: DisconnectCause.TERMS_NOT_ACCEPTED,
         NextStep.GIVE_TOKEN: DisconnectCause.MFA_REQUIRED,
+        NextStep.MEND_TOKEN: DisconnectCause.MFA_REFUSED,
         NextStep.UPDATE: DisconnectCause.BANNED,
         NextStep.ASK_OPERATOR: DisconnectCause.BANNED,
     }

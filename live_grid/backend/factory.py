@@ -16,6 +16,7 @@ from gridagent.config.model import AvatarConfig, LiveGridConfig
 from gridagent.config.secrets import SecretStr
 from gridagent.errors import ConfigError, ConfigProblem, OutcomeUnknown
 from gridagent.grid.base import BackendFactory, GridBackend, Redeem
+from gridagent.grid.second_factor import SecondFactor
 from gridagent.ids import Generation
 from gridagent.runtime.ports import Blocking
 from live_grid.backend.account import LiveAccount, LiveSettings, start_of
@@ -40,6 +41,7 @@ def live_backends(
     network: Network | None = None,
     return_after_s: float = 300.0,
     blocking: Blocking | None = None,
+    second_factor: SecondFactor | None = None,
 ) -> BackendFactory:
     """Make the factory of one avatar's backends.
 
@@ -53,6 +55,7 @@ def live_backends(
         network: what connections stand on; None is this machine's.
         return_after_s: seconds in a fallback before the avatar goes back to where its region restarted.
         blocking: where long answers are read; None reads them on the loop.
+        second_factor: the account's one-time code and what is left of an old one; None has neither.
 
     Raises:
         ConfigError: there is no login address, or the start names no place.
@@ -76,6 +79,7 @@ def live_backends(
         record=record,
         network=network or RealNetwork(),
         read_large=None if blocking is None else partial(_read, blocking),
+        second_factor=second_factor,
     )
     account = LiveAccount(
         first_name=avatar.first_name, last_name=avatar.last_name, password=password, start=avatar.start

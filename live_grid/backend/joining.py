@@ -7,12 +7,15 @@ said goes into the error's detail, which only the redacted log sees (Spec: SUP-6
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import attrs
 import trio
 
+from gridagent.config.secrets import SecretStr
 from gridagent.errors import BackendError
 from gridagent.events import DisconnectCause
+from gridagent.grid.second_factor import SecondFactor
 from live_grid.backend.account import LiveAccount, LiveSettings, login_request
 from live_grid.backend.causes import cause_of_refusal
 from live_grid.errors import RemoteProtocolError
@@ -62,7 +65,9 @@ async def join(account: LiveAccount, settings: LiveSettings, on_event: Callable[
 
     Cancellation: we may be logged in.
     """
-    request = login_request(account, settings)
+    factor = settings.second_factor
+    proof = None if factor is None else await factor.remembered()
+    request = login_request(account, settings, proof)
     web = settings.network.open_web()
     joined = False
     try:
@@ -74,7 +79,8 @@ async def join(account: LiveAccount, settings: LiveSettings, on_event: Callable[
                 request,
                 url=settings.login_url,
                 policy=policy,
-                give_token=settings.give_token,
+                give_token=None if factor is None else partial(_code, factor),
+                remember=None if factor is None else partial(_remember, factor),
                 tries=GHOST_TRIES,
                 waits=False,
             )
@@ -106,3 +112,12 @@ async def join(account: LiveAccount, settings: LiveSettings, on_event: Callable[
         read_large=settings.read_large,
     )
     return Connection(client=client, udp=udp, web=web)
+
+
+def _code(factor: SecondFactor) -> str | None:
+    code = factor.take_code()
+    return None if code is None else code.reveal()
+
+
+async def _remember(factor: SecondFactor, proof: str) -> None:
+    await factor.remember(SecretStr(proof) if proof else None)

@@ -1,4 +1,4 @@
-"""Logging in: discovery, the login's posts, its pauses, and the wait for a one-time code.
+"""Logging in: discovery, the login's posts, its pauses, and a one-time code where one is wanted.
 
 Owns the performing of a `LoginMachine`, which decides everything. Nothing of a request, an answer or a secret is
 logged or raised; a refusal carries the machine's own sorting of it (Spec: LIV-1; Fault: 13).
@@ -19,14 +19,18 @@ from live_grid.io.web import WebFailed
 from live_grid.login import LoginMachine, LoginRefused, LoginReply, LoginRequest, read_grid_info_untrusted
 from live_grid.login.machine import TRIES_MAX, LoginState
 
-__all__ = ("GiveToken", "LoginFailed", "find_login_url", "log_in")
+__all__ = ("GiveToken", "LoginFailed", "Remember", "find_login_url", "log_in")
 
-GiveToken = Callable[[], Awaitable[str | None]]
-"""Asks the operator for a one-time code; None is a no."""
+GiveToken = Callable[[], str | None]
+"""Hands out the one-time code that the operator gave; None where there is none."""
+Remember = Callable[[str], Awaitable[None]]
+"""Keeps the proof of a passed challenge for later logins; empty forgets it."""
 
 POST_TIMEOUT_S: Final = 90.0
 """An inventory of a hundred thousand items takes its time."""
 GRID_INFO_TIMEOUT_S: Final = 15.0
+REMEMBER_S: Final = 2.0
+"""Longest that keeping a proof may hold up a login, or its end."""
 _OK: Final = 200
 
 
@@ -64,6 +68,7 @@ async def log_in(
     url: str,
     policy: HostPolicy,
     give_token: GiveToken | None = None,
+    remember: Remember | None = None,
     tries: int = TRIES_MAX,
     waits: bool = True,
 ) -> LoginReply:
@@ -74,7 +79,8 @@ async def log_in(
         request: who we are.
         url: the operator's own; not vetted.
         policy: where a redirect may lead.
-        give_token: asks for a one-time code; without it a challenge is a refusal.
+        give_token: hands out a one-time code; without one a challenge is a refusal.
+        remember: told of the proof of a challenge as often as it changes, whatever becomes of the login.
         tries: how often to ask, the first time included.
         waits: wait until a grid that is away is back, see `LoginMachine`.
 
@@ -84,6 +90,7 @@ async def log_in(
     Cancellation: we may be logged in.
     """
     machine = LoginMachine(request, url=url, policy=policy, tries=tries, waits=waits)
+    kept = machine.mfa_hash
     while machine.reply is None:
         post = machine.next_request()
         if post is not None:
@@ -97,11 +104,16 @@ async def log_in(
                 machine.receive_failure(trio.current_time())
             else:
                 machine.receive_response(response.status, response.body, trio.current_time())
+            if remember is not None and machine.mfa_hash != kept:
+                kept = machine.mfa_hash
+                # We may be logged in by now, and a grid gives such a proof once: a cancellation waits for it.
+                with trio.CancelScope(shield=True, deadline=trio.current_time() + REMEMBER_S):
+                    await remember(kept)
         elif machine.state is LoginState.PAUSED:
             await trio.sleep_until(machine.get_timer() or trio.current_time())
             machine.handle_timer(trio.current_time())
         elif machine.state is LoginState.CHALLENGED:
-            token = await give_token() if give_token is not None else None
+            token = give_token() if give_token is not None else None
             if token is None:
                 machine.give_up()
             else:

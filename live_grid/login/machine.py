@@ -3,6 +3,10 @@
 Owns the transition table, the number of tries and the pauses between them. It sends nothing and reads no
 clock: the shell asks for the request to send, hands in what came back, and wakes it at its timer.
 
+Owns what is to be remembered of a passed challenge, too: the proof comes with a reply, or with a refusal for another
+reason, and a challenge in spite of it says that it is worth nothing any more. A code goes with one request only, the
+one that answers a challenge.
+
 Invariant: a permanent refusal is never tried again without a change by the operator (Spec: LIV-1, Fault: 13).
 """
 
@@ -98,7 +102,7 @@ class LoginMachine:
 
     __slots__ = (
         *("_policy", "_redirects", "_request", "_timer", "_tries", "_tries_max", "_url", "_waits"),
-        *("refused", "reply", "state"),
+        *("mfa_hash", "refused", "reply", "state"),
     )
 
     def __init__(
@@ -112,6 +116,8 @@ class LoginMachine:
         self._tries = 0
         self._redirects = 0
         self._timer: float | None = None
+        self.mfa_hash = request.mfa_hash
+        """A secret: what is to be sent with later logins of this account; empty for nothing."""
         self.state = LOGIN_TABLE.initial
         self.reply: LoginReply | None = None
         """Set once we are let in."""
@@ -137,6 +143,7 @@ class LoginMachine:
             outcome = classify("malformed")
         if isinstance(outcome, LoginReply):
             self.reply = outcome
+            self.mfa_hash = outcome.mfa_hash or self.mfa_hash
             self._step(LoginInput.ACCEPT)
         elif isinstance(outcome, LoginRedirect):
             self._follow(outcome)
@@ -162,6 +169,7 @@ class LoginMachine:
         self._step(LoginInput.REDIRECT)
 
     def _refuse(self, refused: LoginRefused, now: float) -> None:
+        refused = self._second_factor(refused)
         self.refused = refused
         if refused.next is NextStep.GIVE_TOKEN:
             self._step(LoginInput.CHALLENGE)
@@ -173,6 +181,18 @@ class LoginMachine:
             pause = GHOST_PAUSE_S if soon else FIRST_PAUSE_S
             self._timer = now + min(pause * 2 ** (self._tries - 1), LONGEST_PAUSE_S)
             self._step(LoginInput.PAUSE)
+
+    def _second_factor(self, refused: LoginRefused) -> LoginRefused:
+        """Take note of what a refusal says about a one-time code; tell a code that was not taken from one wanted."""
+        code, challenge = self._request.token, refused.next is NextStep.GIVE_TOKEN
+        if refused.mfa_hash or challenge:
+            # The proof of a challenge that was passed; or the word that the proof we sent is none any more.
+            self.mfa_hash = refused.mfa_hash
+        self._request = msgspec.structs.replace(self._request, token="", mfa_hash=self.mfa_hash)
+        if code and (challenge or refused.next is NextStep.FIX_CREDENTIALS):
+            # A grid has one word for a wrong password and a wrong code, and the password passed before.
+            return msgspec.structs.replace(refused, next=NextStep.MEND_TOKEN)
+        return refused
 
     def give_token(self, token: str) -> None:
         """Answer a multi-factor challenge.

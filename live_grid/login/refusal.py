@@ -32,6 +32,8 @@ class NextStep(Enum):
     """The operator reads the critical message."""
     GIVE_TOKEN = "give_token"  # noqa: S105 - the name of a step
     """The operator gives the one-time code."""
+    MEND_TOKEN = "mend_token"  # noqa: S105 - same
+    """The one-time code that was given, or the password beside it, was not taken: the operator gives a new code."""
     UPDATE = "update"
     """The grid wants a newer client."""
     ASK_OPERATOR = "ask_operator"
@@ -51,6 +53,11 @@ class LoginRefused(msgspec.Struct, frozen=True, kw_only=True):
     """The grid's own word for it, cut to 64 characters."""
     message: str = ""
     """Text from outside, cut to 1,024 characters: for the operator, never for a model."""
+    mfa_hash: str = ""
+    """A secret: proof of a challenge that was passed, though something else is still wanted."""
+
+    def __repr__(self) -> str:
+        return f"LoginRefused(next={self.next.value}, reason={self.reason!r}, message={self.message!r}, …)"
 
 
 _ROWS: Final[tuple[tuple[str, str, NextStep], ...]] = (

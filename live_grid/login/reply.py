@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from live_grid.errors import RemoteProtocolError
+from live_grid.limits import MFA_HASH_MAX_CHARACTERS
 from live_grid.llsd import read_llsd_notation_untrusted
 from live_grid.llsd.values import LlsdValue, uuid_of_text
 from live_grid.login.refusal import LoginRefused, classify, unavailable
@@ -128,6 +129,12 @@ def _integer(fields: Fields, name: str, default: int = 0) -> int:
     return value if isinstance(value, int) else default
 
 
+def _mfa_hash(fields: Fields) -> str:
+    """Read the proof of a passed challenge; one that no grid would make is none, since it is kept and sent again."""
+    value = _text(fields, "mfa_hash")
+    return value if len(value) <= MFA_HASH_MAX_CHARACTERS and value.isascii() and value.isprintable() else ""
+
+
 def _needed_id(fields: Fields, name: str) -> bytes:
     value = _id(fields, name)
     if not any(value):
@@ -214,7 +221,7 @@ def _reply(fields: Fields) -> LoginReply:
         start_location=_name(fields, "start_location"),
         agent_access=_name(fields, "agent_access"),
         message=_text(fields, "message")[:1024],
-        mfa_hash=_text(fields, "mfa_hash"),
+        mfa_hash=_mfa_hash(fields),
         max_agent_groups=_integer(fields, "max-agent-groups"),
         seconds_since_epoch=_integer(fields, "seconds_since_epoch"),
         inventory_root=_first_id(fields, "inventory-root", "folder_id"),
@@ -257,4 +264,5 @@ def read_login_reply_untrusted(body: bytes, *, status: int = _OK) -> LoginOutcom
                 message=_text(answer, "message")[:1024],
             )
         case _:
-            return classify(_text(answer, "reason"), _text(answer, "message"))
+            refused = classify(_text(answer, "reason"), _text(answer, "message"))
+            return msgspec.structs.replace(refused, mfa_hash=_mfa_hash(answer))

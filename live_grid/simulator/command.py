@@ -72,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--profile", choices=sorted(PROFILES), default="opensim", help="which family to be like")
     parser.add_argument("--password", default=DEFAULT_PASSWORD, help="of every account (default %(default)s)")
+    parser.add_argument("--code", help="one-time code that every login wants beside the password")
     parser.add_argument(
         "--fault", action="append", default=[], metavar="KNOB=VALUE", help="turn a fault knob; may be given again"
     )
@@ -146,6 +147,7 @@ async def _serve(arguments: argparse.Namespace, scenario: Scenario, faults: Wire
                 profile=PROFILES[arguments.profile],
                 faults=faults,
                 default_password=arguments.password,
+                default_code=arguments.code,
             ) as server,
         ):
             set_timeline(scenario, world, grid.hands, now=grid.now())

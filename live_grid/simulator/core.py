@@ -36,6 +36,7 @@ from live_grid.simulator.mailbox import Answer, Mailbox
 from live_grid.simulator.openers import blind_ack, read_opener_untrusted
 from live_grid.simulator.places import Place
 from live_grid.simulator.refusals import Refusals
+from live_grid.simulator.second_factors import SecondFactors
 from live_grid.simulator.stage import Stage
 from live_grid.simulator.statistics import SimulatorStatistics
 from live_grid.simulator.visit import Visit, VisitInput, VisitState
@@ -58,6 +59,7 @@ class SimulatorCore:
     Args:
         stage: what is shared; its address is known by now.
         accounts: who may log in.
+        second_factors: whose logins want a one-time code; None is nobody's.
     """
 
     __slots__ = (
@@ -74,14 +76,17 @@ class SimulatorCore:
         "_strangers",
         "_unsaid",
         "_urgent",
+        "second_factors",
         "stage",
     )
 
-    def __init__(self, stage: Stage, accounts: Accounts) -> None:
+    def __init__(self, stage: Stage, accounts: Accounts, second_factors: SecondFactors | None = None) -> None:
         self.stage = stage
         self._capabilities = Capabilities(stage)
         self._delivery = Delivery(stage)
         self._refusals = Refusals(stage)
+        self.second_factors = SecondFactors({}, new_id=stage.ids) if second_factors is None else second_factors
+        """Whose logins want a one-time code."""
         self._login = LoginService(
             world=stage.world,
             accounts=accounts,
@@ -89,6 +94,7 @@ class SimulatorCore:
             doors=self,
             profile=stage.profile,
             base_url=stage.base_url,
+            second_factors=self.second_factors,
             refuse=self._refusals.draw,
         )
         first = stage.rng.randrange(1 << 8, 1 << 28)

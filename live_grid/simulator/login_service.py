@@ -33,6 +33,7 @@ from live_grid.simulator.ids import derived_id, text_id
 from live_grid.simulator.places import Place, Places
 from live_grid.simulator.profiles import WireProfile
 from live_grid.simulator.rpc_call import RpcArgument, RpcCall, read_call_untrusted
+from live_grid.simulator.second_factors import SecondFactors, Verdict
 
 __all__ = ("REFUSALS", "Door", "Doors", "LoginService")
 
@@ -54,6 +55,10 @@ REFUSALS: Final[Mapping[DisconnectCause, tuple[str, str]]] = MappingProxyType(
         ),
         DisconnectCause.TERMS_NOT_ACCEPTED: ("tos", "Please read and accept the terms of service."),
         DisconnectCause.MFA_REQUIRED: ("mfa_challenge", "Please enter the code of your authenticator."),
+        DisconnectCause.MFA_REFUSED: (
+            "key",
+            "Could not authenticate your avatar. Please check your username, your password and your code.",
+        ),
         DisconnectCause.BANNED: ("key", "Your account has been suspended; this viewer or machine is banned."),
         DisconnectCause.ALREADY_LOGGED_IN: (
             "presence",
@@ -101,10 +106,21 @@ class LoginService:
         doors: makes the wire's side of a login.
         profile: how the family behaves.
         base_url: this server's address, with a slash at its end.
+        second_factors: who needs a one-time code, too.
         refuse: draws whether a login is refused by a fault, and why.
     """
 
-    __slots__ = ("_accounts", "_base_url", "_doors", "_places", "_profile", "_refuse", "_world", "malformed")
+    __slots__ = (
+        "_accounts",
+        "_base_url",
+        "_doors",
+        "_places",
+        "_profile",
+        "_refuse",
+        "_second_factors",
+        "_world",
+        "malformed",
+    )
 
     def __init__(
         self,
@@ -115,6 +131,7 @@ class LoginService:
         doors: Doors,
         profile: WireProfile,
         base_url: str,
+        second_factors: SecondFactors,
         refuse: Callable[[], DisconnectCause | None],
     ) -> None:
         self._world = world
@@ -123,6 +140,7 @@ class LoginService:
         self._doors = doors
         self._profile = profile
         self._base_url = base_url
+        self._second_factors = second_factors
         self._refuse = refuse
         self.malformed = 0
         """Calls that could not be read."""
@@ -182,15 +200,10 @@ class LoginService:
         return self._log_in(call, now)
 
     def _log_in(self, call: RpcCall, now: float) -> HttpResponse:
-        cause = self._refuse()
-        if cause is not None:
-            return _refusal(cause)
-        first, last, password = (_text(call.argument, name) for name in ("first", "last", "passwd"))
-        avatar = self._accounts.find(first, last, password)
-        if avatar is None:
-            return _refusal(DisconnectCause.BAD_CREDENTIALS)
-        if not self._doors.has_room():
-            return _refusal(DisconnectCause.MAINTENANCE)
+        admitted = self._admit(call, now)
+        if isinstance(admitted, DisconnectCause):
+            return _refusal(admitted)
+        avatar, proof = admitted
         start = _text(call.argument, "start") or "last"
         where = self._place_for(avatar, start)
         if where is not None and not avatar.online:
@@ -212,7 +225,24 @@ class LoginService:
             came = start
         elif where is not None and place.region.name == where.region:
             came = "url"
-        return _say(self._reply(avatar, door, came, now))
+        remembered: dict[str, RpcGiven] = {"mfa_hash": proof} if proof else {}
+        return _say(self._reply(avatar, door, came, now) | remembered)
+
+    def _admit(self, call: RpcCall, now: float) -> tuple[Avatar, str] | DisconnectCause:
+        """Return who may come in, with the proof of a one-time code; or why nobody may."""
+        cause = self._refuse()
+        if cause is not None:
+            return cause
+        first, last, password = (_text(call.argument, name) for name in ("first", "last", "passwd"))
+        avatar = self._accounts.find(first, last, password)
+        if avatar is None:
+            return DisconnectCause.BAD_CREDENTIALS
+        verdict, proof = self._second_factors.judge(
+            avatar.avatar_id, code=_text(call.argument, "token"), proof=_text(call.argument, "mfa_hash"), now=now
+        )
+        if verdict is not Verdict.PASSED:
+            return DisconnectCause.MFA_REQUIRED if verdict is Verdict.CHALLENGED else DisconnectCause.MFA_REFUSED
+        return (avatar, proof) if self._doors.has_room() else DisconnectCause.MAINTENANCE
 
     def _place_for(self, avatar: Avatar, start: str) -> Spot | None:
         """Turn the client's wish into a place; one that names no region of ours is no wish."""

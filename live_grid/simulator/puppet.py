@@ -33,6 +33,7 @@ from live_grid.simulator.faults import WireFaultCounts, WireFaults
 from live_grid.simulator.http1 import HttpRequest, HttpResponse
 from live_grid.simulator.places import Places
 from live_grid.simulator.profiles import OPENSIM, WireProfile
+from live_grid.simulator.second_factors import SecondFactors
 from live_grid.simulator.stage import Stage
 
 __all__ = ("REMEMBERED_MAX", "Puppet", "Table")
@@ -65,6 +66,7 @@ class Table:
         rng: the wire's chance; a stream of the world by default.
         ids: returns a new canonical UUID a call; of the world by default.
         passwords: of avatars that have their own.
+        code: one-time code that every login wants; None wants none.
     """
 
     __slots__ = ("_puppets", "core", "now", "stage", "world")
@@ -78,6 +80,7 @@ class Table:
         rng: random.Random | None = None,
         ids: Callable[[], str] | None = None,
         passwords: dict[AvatarId, str] | None = None,
+        code: str | None = None,
     ) -> None:
         self.world = world
         self.now = world.now
@@ -94,7 +97,8 @@ class Table:
             base_url=f"http://{_HOST}:{_FIRST_PORT}/",
             started_at_wall=1_767_225_600,
         )
-        self.core = SimulatorCore(self.stage, Accounts(world, passwords))
+        factors = SecondFactors({}, new_id=self.stage.ids, everybodys=code)
+        self.core = SimulatorCore(self.stage, Accounts(world, passwords), factors)
         self._puppets: list[Puppet] = []  # as many as a test makes
 
     def puppet(self, name: str, *, cache_empty: bool = True) -> Puppet:
@@ -179,7 +183,9 @@ class Puppet:
 
     # --- the way in ------------------------------------------------------------------------------
 
-    def log_in(self, *, start: str = "last", password: str = DEFAULT_PASSWORD) -> LoginOutcome:
+    def log_in(
+        self, *, start: str = "last", password: str = DEFAULT_PASSWORD, token: str = "", mfa_hash: str = ""
+    ) -> LoginOutcome:
         """Ask to be let in; keep the reply if the grid does."""
         first, last = split_name(self.name)
         request = LoginRequest(
@@ -191,6 +197,8 @@ class Puppet:
             version="1.0",
             mac="00" * 16,
             id0="00" * 16,
+            token=token,
+            mfa_hash=mfa_hash,
         )
         response = self.fetch("/", write_login_request(request))
         outcome = read_login_reply_untrusted(response.body, status=response.status)

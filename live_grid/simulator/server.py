@@ -31,6 +31,7 @@ from live_grid.simulator.http_shell import serve_connection
 from live_grid.simulator.limits import CONNECTIONS_MAX
 from live_grid.simulator.places import Places
 from live_grid.simulator.profiles import OPENSIM, WireProfile
+from live_grid.simulator.second_factors import SecondFactors
 from live_grid.simulator.sockets import SocketWire
 from live_grid.simulator.stage import Stage
 from live_grid.simulator.statistics import SimulatorStatistics
@@ -71,6 +72,10 @@ class GridServer:
     def refuse_next_login(self, cause: DisconnectCause) -> None:
         """Refuse the next login for a cause."""
         self.core.refuse_next_login(cause)
+
+    def forget_proofs(self) -> None:
+        """Honour no proof of a one-time code any more: the next login of its account is challenged."""
+        self.core.second_factors.forget_proofs()
 
     def statistics(self) -> SimulatorStatistics:
         """Take the figures of this moment."""
@@ -136,6 +141,8 @@ async def serve_grid(
     faults: WireFaults | None = None,
     passwords: Mapping[AvatarId, str] | None = None,
     default_password: str = DEFAULT_PASSWORD,
+    codes: Mapping[AvatarId, str] | None = None,
+    default_code: str | None = None,
     wire: Wire | None = None,
 ) -> AsyncIterator[GridServer]:
     """Serve a running simulated grid over LLUDP and capabilities until the block is left.
@@ -150,6 +157,8 @@ async def serve_grid(
         faults: knobs of the wire; by default nothing goes wrong.
         passwords: of avatars that have their own.
         default_password: of everybody else.
+        codes: one-time codes of avatars that have their own.
+        default_code: of everybody else; None wants none.
         wire: what carries the bytes; sockets by default.
 
     Raises:
@@ -184,7 +193,11 @@ async def serve_grid(
                 base_url=f"http://{host}:{http_port}/",
                 started_at_wall=int(ports.clock.wall() - ports.clock.monotonic()),
             )
-            core = SimulatorCore(stage, Accounts(grid.world, passwords, default=default_password))
+            core = SimulatorCore(
+                stage,
+                Accounts(grid.world, passwords, default=default_password),
+                SecondFactors(codes or {}, new_id=ports.ids.uuid, everybodys=default_code),
+            )
             server = GridServer(core, tuple(opened), ports.clock)
             holder.append(server)
             for number in range(len(regions)):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
+from argparse import Namespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gridagent.actions import Emote
-from gridagent.cli.commands import build_control, parse_typed, typed_help
+from gridagent.cli.commands import build_control, parse_typed, typed_help, words_of
 from gridagent.cli.vocabulary import UsageProblem
 from gridagent.controls import (
     AnswerApproval,
+    Connect,
     ForceReconnect,
     ForgetAvatar,
     Hold,
@@ -32,6 +36,9 @@ OLIVE = "5eed0000-0000-4000-8000-000000000001"
         ("act", '{"action":"emote","text":"waves"}', RequestAction(action=Emote(text="waves"))),
         ("hold", "", Hold()),
         ("reconnect", "", ForceReconnect()),
+        ("connect", "", Connect()),
+        ("connect", "246810", Connect(code="246810")),
+        ("connect", "--code 246 810", Connect(code="246810")),
         ("stop-turn", "", StopTurn()),
         ("forget", OLIVE, ForgetAvatar(avatar_id=OLIVE)),
         ("allow", "a1", AnswerApproval(approval_id="a1", allow=True)),
@@ -52,6 +59,8 @@ def test_words_become_controls(name, argument, control) -> None:
         ("say", "x" * 2_000, "at most 1023 allowed"),
         ("say", "\udcff", "not valid UTF-8"),
         ("hold", "everything", "takes nothing behind it"),
+        ("connect", "12", "a one-time code is what your authenticator shows, as in: connect --code 123456"),
+        ("connect", "24681\u0660", "a one-time code is what your authenticator shows"),
         ("act", "wave", "is not JSON"),
         ("act", '{"action":"fly"}', "write it as in: act"),
         ("act", '{"action":"pay_avatar","to":"' + OLIVE + '","amount":1,"amount":900}', "has a key twice"),
@@ -132,3 +141,32 @@ def test_help_lists_what_can_be_typed() -> None:
     listed = dict(typed_help())
     assert {"say TEXT", "hold", "status", "quit", "help"} <= set(listed)
     assert "stop" not in listed
+
+
+@pytest.mark.parametrize(
+    ("given", "typed", "words"),
+    [
+        (Namespace(), None, ""),
+        (Namespace(argument=["Good", "evening"]), None, "Good evening"),
+        (Namespace(code=None), "unread\n", ""),
+        (Namespace(code="246810"), "unread\n", "246810"),
+        (Namespace(code="-"), "246 810\nunread\n", "246 810"),
+    ],
+)
+def test_what_stands_behind_a_command_is_read(given, typed, words) -> None:
+    """A code of - comes from standard input, where no list of processes shows it. Spec: SUP-8, CFG-3."""
+    assert words_of(given, None if typed is None else io.StringIO(typed)) == words
+
+
+@pytest.mark.parametrize(("code", "typed"), [("", None), ("-", None), ("-", ""), ("-", "  \n")])
+def test_a_code_that_is_not_there_is_one_sentence(code, typed) -> None:
+    """Nothing connects without it. Spec: OPS-1."""
+    with pytest.raises(UsageProblem, match=r"^--code: the code is missing; write it as in: gridagent connect"):
+        words_of(Namespace(code=code), None if typed is None else io.StringIO(typed))
+
+
+def test_a_wrong_code_is_not_repeated() -> None:
+    """The sentence says how to write it, not what was written. Spec: CFG-3."""
+    with pytest.raises(UsageProblem) as raised:
+        build_control("connect", "canary-code!")
+    assert "canary" not in str(raised.value)

@@ -14,6 +14,7 @@ import trio
 import trio.testing
 
 from gridagent.cli import run as run_module
+from gridagent.cli.blocked import what_helps
 from gridagent.cli.exit_codes import ExitCode
 from gridagent.cli.main import main
 from gridagent.cli.run import Process
@@ -234,6 +235,29 @@ def test_a_blocked_avatar_has_its_own_exit_code(gridagent, monkeypatch) -> None:
     )
     # Nobody is left who may log in, so the hour is not waited for.
     assert log_of(gridagent.room)[-1]["why"] == "blocked"
+
+
+@pytest.mark.parametrize(
+    ("reachable", "why", "advice"),
+    [("true", "time_up", "give it with: gridagent connect --code CODE"), ("false", "blocked", "connect --code CODE")],
+)
+def test_who_waits_for_a_code_is_waited_for_while_somebody_can_give_it(
+    gridagent, monkeypatch, reachable, why, advice
+) -> None:
+    """With a control endpoint the run goes on; without one nobody could, and it ends. Spec: SUP-6, SUP-7."""
+    from gridagent.events import DisconnectCause  # noqa: PLC0415
+    from gridagent.grid.simulated.faults import Faults  # noqa: PLC0415
+
+    faults = Faults(login_refused=1.0, login_causes=(DisconnectCause.MFA_REQUIRED,))
+    original = run_module.open_running
+    monkeypatch.setattr(run_module, "open_running", lambda *given, **named: original(*given, **named, faults=faults))
+    gridagent.environ["GRIDAGENT_SESSION__ON_BACKEND_FAILURE"] = "reconnect"
+    gridagent.environ["GRIDAGENT_CONTROL__ENABLED"] = reachable
+    done = gridagent("run", "--for", "1h")
+    assert done.code == ExitCode.AUTHENTICATION_BLOCKED
+    assert advice in done.err
+    assert f"cause=mfa_required: {what_helps('mfa_required')}" in done.out
+    assert log_of(gridagent.room)[-1]["why"] == why
 
 
 def test_nobody_reading_the_output_ends_it_in_order(gridagent) -> None:

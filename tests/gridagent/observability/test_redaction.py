@@ -182,3 +182,14 @@ def test_the_redactor_does_not_show_what_it_knows() -> None:
 def test_addresses_are_left_out() -> None:
     """They differ between two runs of the same seed. Spec: SIM-2."""
     assert "0x" not in represent(object())
+
+
+def test_a_secret_that_comes_later_is_masked_from_then_on() -> None:
+    """The newest of a name counts, and what was loaded stays known. Spec: CFG-3. Fault: 42."""
+    redactor = Redactor(derived_forms(SECRET))
+    assert redactor.scrub("code 246810") == "code 246810"
+    redactor.learn("avatars.ada.code", derived_forms("246810"))
+    assert redactor.scrub(f"code 246810 beside {SECRET}") == "code *** beside ***"
+    assert redactor.plain({"code": 246810}) == {"code": "***"}
+    redactor.learn("avatars.ada.code", derived_forms("135791"))
+    assert redactor.scrub("246810, 135791") == "246810, ***"

@@ -139,8 +139,28 @@ SAMPLES = {
 
 
 def test_the_table_is_total():
-    """Spec: SUP-8 — every control has a row; reload alone needs the reloader."""
-    assert set(ORDERS) == set(CONTROLS) - {ReloadConfig}
+    """Spec: SUP-8 — every control has a row; reload needs the reloader, connect somebody who takes codes."""
+    assert set(ORDERS) == set(CONTROLS) - {Connect, ReloadConfig}
+
+
+def test_a_one_time_code_goes_to_the_next_login_and_nowhere_else(bench):
+    """Handed over once, only where a connection begins; in no observation and no representation. Spec: SUP-8, CFG-3."""
+    given = []
+    b = bench("blocked")
+    reply = b.order(Connect(code="246810"), give_code=lambda code: given.append(code.reveal()))
+    assert (reply.accepted, given) == (True, ["246810"])
+    assert b.effects(OpenConnection)
+    assert "246810" not in repr((b.seen, Connect(code="246810"), reply))
+    again = b.order(Connect(code="135791"), give_code=lambda code: given.append(code.reveal()))
+    assert (again.code, given) == ("already_connected", ["246810"])
+
+
+def test_a_grid_without_codes_says_so(bench):
+    """Spec: SUP-8 — a code that nobody would take is refused, and nothing connects."""
+    b = bench("blocked")
+    reply = b.order(Connect(code="246810"))
+    assert (reply.accepted, reply.code) == (False, "no_code_wanted")
+    assert not b.effects(OpenConnection)
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -28,6 +28,7 @@ def test_every_end_and_every_refusal_has_its_cause() -> None:
         (classify("tos"), DisconnectCause.TERMS_NOT_ACCEPTED),
         (classify("critical"), DisconnectCause.TERMS_NOT_ACCEPTED),
         (classify("mfa_challenge"), DisconnectCause.MFA_REQUIRED),
+        (LoginRefused(next=NextStep.MEND_TOKEN, reason="key"), DisconnectCause.MFA_REFUSED),
         (classify("maintenance"), DisconnectCause.MAINTENANCE),
         (classify("unavailable"), DisconnectCause.LOGIN_FAILED),
         (classify("malformed"), DisconnectCause.LOGIN_FAILED),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 import trio
 import trio.testing
@@ -101,8 +102,7 @@ async def test_a_challenge_is_answered_by_the_operator_or_not_at_all(nursery, to
     grid = Grid(refusal("mfa_challenge", "Enter the code"), LET_IN, refusal("mfa_challenge", ""))
     await nursery.start(grid.server.serve)
 
-    async def give_token() -> str | None:
-        await trio.lowlevel.checkpoint()
+    def give_token() -> str | None:
         return token
 
     if token is None:
@@ -114,6 +114,27 @@ async def test_a_challenge_is_answered_by_the_operator_or_not_at_all(nursery, to
     else:
         await log_in(Web(), REQUEST, url=grid.server.url(), policy=POLICY, give_token=give_token)
         assert token.encode() in grid.bodies[1]
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_proof_is_handed_over_whenever_it_changes(nursery) -> None:
+    """Forgotten when it is challenged, kept when a new one comes; not a word where nothing changed. Spec: LIV-1."""
+    member = b"<member><name>mfa_hash</name><value><string>new-proof</string></value></member>"
+    let_in = LET_IN.replace(b"<member>", member + b"<member>", 1)
+    grid = Grid(refusal("mfa_challenge", ""), let_in, LET_IN)
+    await nursery.start(grid.server.serve)
+    kept: list[str] = []
+
+    async def remember(proof: str) -> None:
+        await trio.lowlevel.checkpoint()
+        kept.append(proof)
+
+    request = msgspec.structs.replace(REQUEST, mfa_hash="old-proof")
+    ways = {"url": grid.server.url(), "policy": POLICY, "give_token": lambda: "246810", "remember": remember}
+    await log_in(Web(), request, **ways)
+    assert kept == ["", "new-proof"]
+    await log_in(Web(), msgspec.structs.replace(REQUEST, mfa_hash="new-proof"), **ways)
+    assert kept == ["", "new-proof"]
     nursery.cancel_scope.cancel()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xmlrpc.client
 
+import msgspec
 import pytest
 
 from benchmarks.captures import exchanges
@@ -147,10 +148,97 @@ def test_a_multi_factor_challenge_is_answered_with_a_token() -> None:
     (fields,), _ = xmlrpc.client.loads(post.body)
     assert fields["token"] == "987654"
     login.receive_response(200, refusal("mfa_challenge"), 0.0)
-    login.give_up()
     assert login.state is LoginState.REFUSED
+    assert login.refused is not None
+    assert login.refused.next is NextStep.MEND_TOKEN
     with pytest.raises(IllegalTransition):
         login.give_token("1")
+
+
+def sent(login: LoginMachine) -> dict[str, str]:
+    """The fields of the next request."""
+    post = login.next_request()
+    assert post is not None
+    (fields,), _ = xmlrpc.client.loads(post.body)
+    return fields
+
+
+def test_nobody_to_give_a_token_ends_the_login() -> None:
+    """A challenge without an answer is a refusal that says what is wanted. Spec: LIV-1, Fault: 13."""
+    login = machine()
+    login.next_request()
+    login.receive_response(200, refusal("mfa_challenge"), 0.0)
+    login.give_up()
+    assert login.state is LoginState.REFUSED
+    assert login.refused is not None
+    assert login.refused.next is NextStep.GIVE_TOKEN
+
+
+def test_a_wrong_token_is_told_from_a_wrong_password() -> None:
+    """Grids have one word for both; the password had passed before the challenge. Spec: LIV-1."""
+    login = machine()
+    login.next_request()
+    login.receive_response(200, refusal("mfa_challenge"), 0.0)
+    login.give_token("000000")
+    login.next_request()
+    login.receive_response(200, refusal("key"), 0.0)
+    assert login.refused is not None
+    assert login.refused.next is NextStep.MEND_TOKEN
+    plain = machine()
+    plain.next_request()
+    plain.receive_response(200, refusal("key"), 0.0)
+    assert plain.refused is not None
+    assert plain.refused.next is NextStep.FIX_CREDENTIALS
+
+
+def test_a_proof_that_is_challenged_is_forgotten() -> None:
+    """It has expired: the next request goes without it, and the new proof takes its place. Spec: LIV-1."""
+    request = msgspec.structs.replace(REQUEST, mfa_hash="old-proof")
+    login = LoginMachine(request, url="https://login.example.org/", policy=POLICY)
+    assert (sent(login)["mfa_hash"], login.mfa_hash) == ("old-proof", "old-proof")
+    login.receive_response(200, refusal("mfa_challenge"), 0.0)
+    assert login.mfa_hash == ""
+    login.give_token("246810")
+    fields = sent(login)
+    assert (fields["token"], fields["mfa_hash"]) == ("246810", "")
+    member = b"<member><name>mfa_hash</name><value><string>new-proof</string></value></member>"
+    login.receive_response(200, ACCEPTED.replace(b"<member>", member + b"<member>", 1), 0.0)
+    assert (login.state, login.mfa_hash) == (LoginState.ACCEPTED, "new-proof")
+
+
+def test_a_proof_is_kept_through_every_other_refusal() -> None:
+    """A wrong password or a grid that is away says nothing about it. Spec: LIV-1."""
+    for reason in ("key", "maintenance", "tos"):
+        request = msgspec.structs.replace(REQUEST, mfa_hash="old-proof")
+        login = LoginMachine(request, url="https://login.example.org/", policy=POLICY)
+        login.next_request()
+        login.receive_response(200, refusal(reason), 0.0)
+        assert login.mfa_hash == "old-proof"
+
+
+def test_a_proof_that_comes_with_a_refusal_is_kept_and_the_token_is_spent() -> None:
+    """The code was taken and the stale session is in the way: the retry shows the proof alone. Spec: LIV-1."""
+    login = machine()
+    login.next_request()
+    login.receive_response(200, refusal("mfa_challenge"), 0.0)
+    login.give_token("246810")
+    login.next_request()
+    ghost = {"login": "false", "reason": "presence", "message": "You are already logged in.", "mfa_hash": "proof"}
+    login.receive_response(200, write_response(ghost), 10.0)
+    assert login.mfa_hash == "proof"
+    assert "proof" not in repr(login.refused)
+    login.handle_timer(20.0)
+    fields = sent(login)
+    assert (fields["token"], fields["mfa_hash"]) == ("", "proof")
+
+
+@pytest.mark.parametrize("proof", ["x" * 1_025, "two\nlines", "pr\u00f6\u00f6f"], ids=["long", "lines", "letters"])
+def test_a_proof_that_no_file_could_hold_is_none(proof: str) -> None:
+    """It would be kept and sent again for ever. Spec: LIV-1, LIV-3."""
+    login = machine()
+    login.next_request()
+    login.receive_response(200, write_response({"login": "false", "reason": "tos", "mfa_hash": proof}), 0.0)
+    assert login.mfa_hash == ""
 
 
 def test_a_redirect_is_followed_to_a_host_of_the_policy() -> None:

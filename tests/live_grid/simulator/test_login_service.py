@@ -113,6 +113,7 @@ def test_a_wrong_password_is_refused_for_good(table: Table) -> None:
         (DisconnectCause.BAD_CREDENTIALS, NextStep.FIX_CREDENTIALS),
         (DisconnectCause.TERMS_NOT_ACCEPTED, NextStep.ACCEPT_TERMS),
         (DisconnectCause.MFA_REQUIRED, NextStep.GIVE_TOKEN),
+        (DisconnectCause.MFA_REFUSED, NextStep.FIX_CREDENTIALS),
         (DisconnectCause.BANNED, NextStep.ASK_OPERATOR),
         (DisconnectCause.ALREADY_LOGGED_IN, NextStep.RETRY_SOON),
         (DisconnectCause.MAINTENANCE, NextStep.WAIT),
@@ -128,6 +129,27 @@ def test_every_refusal_can_be_asked_for(cause: DisconnectCause, step: NextStep, 
     assert refused.next is step
     assert isinstance(puppet.log_in(), LoginReply)
     assert table.stage.counts[WireFaultKind.LOGIN_REFUSED] == 1
+
+
+def test_an_account_that_wants_a_code_is_challenged_until_it_comes(world: World) -> None:
+    """Then the reply has a proof, which spares the next code; a wrong one is none. Spec: LIV-1, LIV-15."""
+    table = Table(world, code="246810")
+    puppet = table.puppet("Ada Actor")
+    challenged = puppet.log_in()
+    assert isinstance(challenged, LoginRefused)
+    assert challenged.next is NextStep.GIVE_TOKEN
+    wrong = puppet.log_in(token="000000")
+    assert isinstance(wrong, LoginRefused)
+    assert wrong.reason == "key"
+    let_in = puppet.log_in(token="246810")
+    assert isinstance(let_in, LoginReply)
+    assert let_in.mfa_hash
+    ghost = puppet.log_in(mfa_hash=let_in.mfa_hash)
+    assert isinstance(ghost, LoginRefused)
+    assert ghost.reason == "presence"
+    again = puppet.log_in(mfa_hash=let_in.mfa_hash)
+    assert isinstance(again, LoginReply)
+    assert again.mfa_hash == let_in.mfa_hash
 
 
 def test_refusals_can_be_drawn(world: World) -> None:

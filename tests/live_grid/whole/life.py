@@ -20,6 +20,7 @@ from gridagent import open_simulation
 from gridagent.actions import Action, Outcome, Position
 from gridagent.cli.compose import open_running, prepare
 from gridagent.cli.grids import LiveGrid
+from gridagent.cli.second_factor import SecondFactors
 from gridagent.config.load import parse_config
 from gridagent.config.secrets import SecretStr
 from gridagent.controls import AnswerApproval, RequestAction
@@ -192,6 +193,8 @@ async def a_life(
     profile: WireProfile = OPENSIM,
     faults: WireFaults | None = None,
     password: str = "simulated",
+    code: str | None = None,
+    second_factors: SecondFactors | None = None,
     **sections: object,
 ) -> AsyncIterator[Life]:
     """The service and the grid; the service is stopped in order first, then the grid."""
@@ -203,7 +206,7 @@ async def a_life(
     file.chmod(0o600)
     async with (
         open_simulated_grid(world, ports=ports) as grid,
-        serve_grid(grid, ports=ports, wire=wire, profile=profile, faults=faults) as server,
+        serve_grid(grid, ports=ports, wire=wire, profile=profile, faults=faults, default_code=code) as server,
     ):
         if story is not None:
             set_timeline(story, world, grid.hands, now=grid.now())
@@ -214,7 +217,12 @@ async def a_life(
         prepared = attrs.evolve(prepared, live=LiveGrid(make=make, config=config, passwords=passwords))
         errors: list[tuple[str, BaseException]] = []
         async with (
-            open_running(prepared, ports=ports, log_error=lambda code, error: errors.append((code, error))) as running,
+            open_running(
+                prepared,
+                ports=ports,
+                log_error=lambda code, error: errors.append((code, error)),
+                second_factors=second_factors,
+            ) as running,
             trio.open_nursery() as nursery,
         ):
             life = Life(grid, server, running.service.avatar())

@@ -101,11 +101,10 @@ class Machine:
                 await process.stderr.aclose()
 
     @asynccontextmanager
-    async def grid(self, port: int = 0) -> AsyncIterator[tuple[Running, str]]:
+    async def grid(self, port: int = 0, *more: str) -> AsyncIterator[tuple[Running, str]]:
         """Serve the quiet room."""
-        async with self.running(
-            "live_grid.simulator", "--scenario", "quiet-room", "--port", str(port), "--password", PASSWORD, "--json"
-        ) as running:
+        quiet = ("live_grid.simulator", "--scenario", "quiet-room", "--port", str(port), "--password", PASSWORD)
+        async with self.running(*quiet, "--json", *more) as running:
             told = json.loads(await running.line(lambda line: line.startswith("{")))
             yield running, told["login"]
 
@@ -126,10 +125,11 @@ class Machine:
         """Run the service."""
         return self.running("gridagent", "run", "--config", config, "--json", "--for", "80s")
 
-    async def tell(self, *words: str) -> tuple[int, str]:
+    async def tell(self, *words: str, stdin: bytes = b"") -> tuple[int, str]:
         """Perform another command line."""
         done = await trio.run_process(
             [sys.executable, "-m", "gridagent", *words],
+            stdin=stdin,
             capture_stdout=True,
             capture_stderr=True,
             check=False,
@@ -203,3 +203,35 @@ async def test_a_service_that_is_killed_is_back_beside_its_ghost(machine) -> Non
         async with machine.avatar(config) as avatar:
             await avatar.link("online")
             assert await avatar.end(signal.SIGTERM) == 0
+
+
+async def test_a_one_time_code_is_given_while_it_runs_and_spared_after_a_restart(machine) -> None:
+    """Status says what is wanted; a wrong code is told; the right one, and later its proof, get in; no output has them.
+
+    Spec: LIV-1, SUP-6, SUP-8, CFG-3.
+    """
+    code = "971246"
+    async with machine.grid(0, "--code", code) as (_, url):
+        config = machine.configure(url)
+        async with machine.avatar(config) as avatar:
+            await avatar.link("authentication-blocked")
+            told, shown = await machine.tell("status", "--config", config)
+            assert (told, "the grid wants a one-time code; give it with: gridagent connect --code" in shown) == (
+                0,
+                True,
+            )
+            assert (await machine.tell("connect", "--code", "000000", "--config", config))[0] == 0
+            await avatar.link("authentication-blocked")
+            assert "did not take the one-time code" in (await machine.tell("status", "--config", config))[1]
+            given = await machine.tell("connect", "--code", "-", "--config", config, stdin=b"971 246\n")
+            assert given[0] == 0
+            await avatar.link("online")
+            assert await avatar.end(signal.SIGTERM) == 0
+            heard = "".join(avatar.lines) + await avatar.complaint() + given[1]
+        async with machine.avatar(config) as avatar:
+            await avatar.link("online")
+            assert await avatar.end(signal.SIGTERM) == 0
+            heard += "".join(avatar.lines)
+    [proof] = ((machine.room / "state") / "second-factor").iterdir()
+    heard += (machine.room / "gridagent.log").read_text(encoding="utf-8")
+    assert not [secret for secret in (code, proof.read_text(encoding="utf-8").strip()) if secret in heard]
