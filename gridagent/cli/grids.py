@@ -68,7 +68,7 @@ class LiveGrid:
     @property
     def in_words(self) -> str:
         """Where the avatars live, as people are told."""
-        return f"in the live grid at {self.config.grid.live.login_url}"
+        return f"in the live grid at {self.config.grid.live.address}"
 
     def backend_factory(
         self,

@@ -37,7 +37,7 @@ def _notes(config: Config) -> Iterator[str]:
     if config.grid.backend is Backend.SIMULATED:
         yield "The avatars live in the simulated grid; no grid is contacted."
     else:
-        yield f"The avatars log in at {config.grid.live.login_url}."
+        yield f"The avatars log in at {config.grid.live.address}."
         if config.grid.live.allow_plain_http:
             yield "The login may go over unencrypted HTTP: whoever can read it can log in as the avatar."
     if config.llm.provider is LlmProvider.OFFLINE:

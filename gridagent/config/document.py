@@ -1,8 +1,9 @@
 """Bytes into a tree of values that remembers where each came from and never shows what it holds.
 
 Owns strict JSON: UTF-8 without a byte order mark, bounded nesting before the parser sees it, duplicate keys and
-numbers beyond reason kept as such, so that the builder can report them with their path. Knows no key. Called by
-the loader for the file and for values of environment variables.
+numbers beyond reason kept as such, so that the builder can report them with their path; and the one thing that a file
+may have besides, lines that are comments. Knows no key. Called by the loader for the file and for values of
+environment variables.
 
 Invariant: no function here raises anything because of its input, and no representation of a node holds content
 (a traceback with locals shows shapes only; Spec: CFG-3).
@@ -28,6 +29,11 @@ _NUMBER_MAX_CHARS: Final = 32
 _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,39}\Z", re.ASCII)
 _KEY_DIGITS_MAX: Final = 4
 """Words have few; tokens have many."""
+# A text of JSON holds no line break, so a line that begins so is never inside one.
+_COMMENT: Final = re.compile(r"^[ \t]*//[^\n]*", re.MULTILINE)
+_COMMENT_MARK: Final = re.compile(r"//|/\*|#")
+# What an editor may show as a line of its own, or in another order: a comment must look like what it is.
+_MISLEADING: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 class Problems:
@@ -148,8 +154,15 @@ def safe_key(key: str) -> str:
     return key if is_word else f"<key of {len(key)} characters>"
 
 
-def parse(data: bytes, problems: Problems, *, path: str = "$", origin: str = "") -> Node | None:
+def parse(data: bytes, problems: Problems, *, path: str = "$", origin: str = "", comments: bool = False) -> Node | None:
     """Read one JSON document.
+
+    Args:
+        data: the document.
+        problems: where it is noted that it is none.
+        path: of the document, for that note.
+        origin: of every value in it.
+        comments: leave out lines whose first characters but blanks are ``//``.
 
     Returns:
         Its tree, or None when it isn't a document at all; then exactly one problem was noted.
@@ -162,6 +175,13 @@ def parse(data: bytes, problems: Problems, *, path: str = "$", origin: str = "")
         problems.add(path, f"is not UTF-8 at byte {bad_byte}", "save it as UTF-8")
         return None
     text = data.decode()
+    if comments:
+        hidden = next((at for line in _COMMENT.finditer(text) if (at := _misleading(line)) is not None), None)
+        if hidden is not None:
+            problems.add(path, f"has a comment with a hidden character at {_place(text, hidden)}", "remove it there")
+            return None
+        # As many blanks: every place that an error names stays where it is.
+        text = _COMMENT.sub(lambda line: " " * len(line[0]), text)
     if _nesting(text) > NESTING_MAX:
         problems.add(path, f"is nested deeper than {NESTING_MAX} levels", "remove levels")
         return None
@@ -170,6 +190,16 @@ def parse(data: bytes, problems: Problems, *, path: str = "$", origin: str = "")
         problems.add(path, f"is not JSON at line {found.line}, column {found.column}", f"mend it there: {found.what}")
         return None
     return _tree(found, origin)
+
+
+def _misleading(comment: re.Match[str]) -> int | None:
+    """Find what would make a comment look like something else; the return of a Windows line end is none."""
+    found = _MISLEADING.search(comment[0].removesuffix("\r"))
+    return None if found is None else comment.start() + found.start()
+
+
+def _place(text: str, at: int) -> str:
+    return f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}"
 
 
 def _first_bad_byte(data: bytes) -> int | None:
@@ -228,6 +258,8 @@ def _loads(text: str) -> object:
             text, object_pairs_hook=_Pairs, parse_int=_number, parse_float=_number, parse_constant=_constant
         )
     except json.JSONDecodeError as error:
+        if _COMMENT_MARK.match(text, error.pos):
+            return _Syntax(error.lineno, error.colno, "a comment is a line of its own that begins with //")
         return _Syntax(error.lineno, error.colno, error.msg[:1].lower() + error.msg[1:])
     return found
 

@@ -83,7 +83,7 @@ def parse_config(
     """Take a configuration that is in memory already (a reload), as `load_config` takes a file.
 
     Args:
-        data: JSON of at most 64 KiB.
+        data: JSON of at most 64 KiB; lines that begin with ``//`` are comments.
         environ: as in `load_config`.
         options: as in `load_config`.
         base: directory that relative paths start from.
@@ -160,7 +160,7 @@ class Loading:
                 "$", f"is larger than {CONFIG_FILE_MAX_BYTES} bytes", "make it smaller", f"{len(data)} bytes"
             )
             return
-        self._tree = parse(data, self._problems)
+        self._tree = parse(data, self._problems, comments=True)
         if self._tree is not None and not isinstance(self._tree.value, dict):
             self._problems.add("$", "must be an object {…}", "write the whole configuration as one object")
             self._tree = None

@@ -30,6 +30,7 @@ from gridagent.config.fields import (
     Seconds,
     SecretFile,
 )
+from gridagent.config.known_grids import KNOWN_GRIDS, KnownGrid
 from gridagent.config.policy import PolicySection, RolesSection
 from gridagent.config.presence import PresenceSection
 from gridagent.config.secrets import EndpointUrl
@@ -192,8 +193,10 @@ class SimulatedGridConfig(_Section, frozen=True, kw_only=True):
 class LiveGridConfig(_Section, frozen=True, kw_only=True):
     """A real grid."""
 
+    grid: KnownGrid | None = None
+    """A well-known grid, by name; stands in place of ``login_url``."""
     login_url: EndpointUrl | None = None
-    """The grid's login address."""
+    """The grid's exact login address; `gridagent init` finds it out from a grid's home address."""
     allow_plain_http: bool = False
     """Let the login go over unencrypted HTTP to another machine (what it sends is as good as the password)."""
     accept_terms: bool = False
@@ -202,6 +205,11 @@ class LiveGridConfig(_Section, frozen=True, kw_only=True):
     """Longest a login may take."""
     idle_timeout_s: Annotated[float, Meta(ge=5.0, le=600.0)] = 60.0
     """Silence after which the connection counts as lost."""
+
+    @property
+    def address(self) -> EndpointUrl | None:
+        """Where avatars log in: ``login_url``, or what is known of the grid that is named."""
+        return self.login_url if self.grid is None else KNOWN_GRIDS[self.grid].login_url
 
 
 class GridConfig(_Section, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from gridagent.config.model import AvatarConfig, Backend, Config, LlmProvider, SimulatedGridConfig
+from gridagent.config.model import AvatarConfig, Backend, Config, LiveGridConfig, LlmProvider, SimulatedGridConfig
 from gridagent.config.policy_check import policy_problems, roles_problems
 from gridagent.errors import ConfigProblem
 
@@ -47,27 +47,35 @@ def _grid(config: Config, is_sound: IsSound) -> Found:
     if not is_sound("$.grid"):
         return
     if grid.backend is Backend.SIMULATED:
-        if grid.live.login_url is not None:
-            yield (
-                "$.grid.live.login_url",
-                "a login address is set, but grid.backend is simulated",
-                "set grid.backend to live, or remove this key",
-            )
+        for key, what in (("grid", "a grid is named"), ("login_url", "a login address is set")):
+            if getattr(grid.live, key) is not None:
+                yield (
+                    f"$.grid.live.{key}",
+                    f"{what}, but grid.backend is simulated",
+                    "set grid.backend to live, or remove this key",
+                )
         return
-    url = grid.live.login_url
-    if url is None:
-        yield "$.grid.live.login_url", "is missing for a live grid", "set it to the grid's login URL"
-    elif not (url.is_encrypted or url.is_loopback or grid.live.allow_plain_http):
-        yield (
-            "$.grid.live.login_url",
-            "would send the login unencrypted to another machine",
-            "use https://, or set grid.live.allow_plain_http to true and accept the risk",
-        )
+    yield from _live(grid.live)
     if grid.simulated != SimulatedGridConfig():
         yield (
             "$.grid.simulated",
             "settings of the simulated grid are changed, but grid.backend is live",
             "set grid.backend to simulated, or remove this section",
+        )
+
+
+def _live(live: LiveGridConfig) -> Found:
+    url = live.address
+    where = "$.grid.live.login_url" if live.grid is None else "$.grid.live.grid"
+    if live.grid is not None and live.login_url is not None:
+        yield where, "names a grid, but grid.live.login_url is set too", "keep one of the two keys"
+    if url is None:
+        yield where, "is missing for a live grid", "set it to the grid's login URL, or name the grid in grid.live.grid"
+    elif not (url.is_encrypted or url.is_loopback or live.allow_plain_http):
+        yield (
+            where,
+            "would send the login unencrypted to another machine",
+            "use https://, or set grid.live.allow_plain_http to true and accept the risk",
         )
 
 

@@ -60,7 +60,8 @@ def live_backends(
     Raises:
         ConfigError: there is no login address, or the start names no place.
     """
-    if grid.login_url is None:
+    address = grid.address
+    if address is None:
         problem = ConfigProblem(
             path="$.grid.live.login_url",
             what="is missing for a live grid",
@@ -71,7 +72,7 @@ def live_backends(
     for place in (avatar.start, *avatar.fallbacks):
         start_of(place)
     settings = LiveSettings(
-        login_url=grid.login_url.reveal(),
+        login_url=address.reveal(),
         version=version,
         login_timeout_s=grid.login_timeout_s,
         agree_to_terms=grid.accept_terms,

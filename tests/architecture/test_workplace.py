@@ -29,6 +29,7 @@ HOSTS = frozenset(
         *("secondlife.com", "www.sqlite.org", "mermaid.js.org"),
         # endpoints the product is configured with by default
         *("api.openai.com", "api.anthropic.com", "login.agni.lindenlab.com", "login.aditi.lindenlab.com"),
+        *("login.osgrid.org", "grid.kitely.com"),
     }
 )
 DOCUMENTATION = ipaddress.ip_network("192.0.2.0/24")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import traceback
 
 import pytest
@@ -80,6 +81,102 @@ def test_numbers_beyond_reason_are_kept_as_such(text: bytes, told: str) -> None:
     value = _value_of(text)
     assert isinstance(value, BadNumber)
     assert value.shape == told
+
+
+# --- comments ---------------------------------------------------------------------------------------
+
+
+def test_a_line_of_its_own_may_be_a_comment() -> None:
+    """Anywhere, indented or not, with any quotes and brackets in it; only where comments are asked for. Spec: CFG-1."""
+    text = b'// "a": {[[[[[[[[[[[[[[[[[[[\n{\n\t // b\r\n  "a": 1,\n  //\n  "b": "// no comment"\n}\n// end'
+    node = parse(text, Problems(), comments=True)
+    assert node is not None
+    assert isinstance(node.value, dict)
+    assert {key: child.value for key, child in node.value.items()} == {"a": 1, "b": "// no comment"}
+    assert parse(text, Problems()) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "phrase"),
+    [
+        (b'// one\n{"a": 1,\n// two\n "b": }', "is not JSON at line 4, column 7"),
+        (b'{"a": 1, // x\n "b": 2}', "at line 1, column 10; mend it there: a comment is a line of its own"),
+        (b'{"a": 1 // x\n}', "at line 1, column 9; mend it there: a comment is a line of its own"),
+        (b'{"a": /* x */ 1}', "at line 1, column 7; mend it there: a comment is a line of its own"),
+        (b"{\n# x\n}", "at line 2, column 1; mend it there: a comment is a line of its own"),
+        (b'{"a": "\n// inside a text"}', "is not JSON at line 1, column 8"),
+        (b"/ {}", "is not JSON at line 1, column 1"),
+        (b"// only a comment", "is not JSON at line 1, column 18"),
+        (b"// \xff\n{}", "is not UTF-8 at byte 3"),
+    ],
+)
+def test_comments_move_no_place_and_hide_no_error(data: bytes, phrase: str) -> None:
+    """What is wrong is told where it stands, and what is no whole line is no comment. Spec: CFG-1."""
+    problems = Problems()
+    assert parse(data, problems, comments=True) is None
+    (problem,) = problems.listed()
+    assert phrase in str(problem)
+
+
+@pytest.mark.parametrize("hidden", ["\u2028", "\u202e", "\u2066", "\r", "\x0b", "\x85", "\x1b", "\x00"])
+def test_a_comment_cannot_look_like_a_key(hidden: str) -> None:
+    """What an editor shows as a line of its own, or turned around, is refused with its place. Spec: CFG-1."""
+    problems = Problems()
+    text = f'{{\n  // see {hidden} "policy": {{}}\n}}'
+    assert parse(text.encode(), problems, comments=True) is None
+    (problem,) = problems.listed()
+    assert "has a comment with a hidden character at line 2, column 10" in str(problem)
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
+    max_leaves=12,
+)
+_COMMENTS = st.lists(
+    st.tuples(st.sampled_from(["", " ", "\t  "]), st.text(st.characters(codec="ascii", min_codepoint=32), max_size=20)),
+    max_size=6,
+)
+
+
+def _plain(node: Node) -> object:
+    match node.value:
+        case dict():
+            return {key: _plain(child) for key, child in node.value.items()}
+        case list():
+            return [_plain(child) for child in node.value]
+        case value:
+            return value
+
+
+@given(_VALUES, _COMMENTS, st.data())
+def test_comments_change_no_value(value: object, comments: list[tuple[str, str]], data: st.DataObject) -> None:
+    """Any document with comment lines put anywhere between its lines is read as without them. Spec: CFG-1."""
+    lines = json.dumps(value, indent=1, ensure_ascii=False).split("\n")
+    for indent, words in comments:
+        lines.insert(data.draw(st.integers(0, len(lines))), f"{indent}//{words}")
+    node = parse("\n".join(lines).encode(), Problems(), comments=True)
+    assert node is not None
+    assert _plain(node) == value
+
+
+@given(st.text(st.sampled_from('/ \t\n\r"\\{}[]:,a1#*\u2028'), max_size=40))
+def test_with_comments_allowed_nothing_valid_reads_otherwise(text: str) -> None:
+    """Whatever is JSON without comments is the same with them: no text of JSON begins a line with //. Spec: CFG-1."""
+    strict = parse(text.encode(), Problems())
+    lenient = parse(text.encode(), problems := Problems(), comments=True)
+    assert (lenient is None) is bool(len(problems))
+    if strict is not None:
+        assert lenient is not None
+        assert _plain(lenient) == _plain(strict)
+
+
+@given(st.binary(max_size=60))
+def test_no_bytes_raise_anything(data: bytes) -> None:
+    """Bytes of any kind come out as a tree or as one problem. Spec: CFG-3."""
+    problems = Problems()
+    node = parse(data, problems, comments=True)
+    assert len(problems) == (node is None)
 
 
 def test_duplicate_keys_are_remembered() -> None:

@@ -237,6 +237,18 @@ UNSAFE = {
         "a login address is set, but grid.backend is simulated",
         "set grid.backend to live",
     ),
+    "a grid by name in the simulated grid": (
+        '{"grid": {"live": {"grid": "osgrid"}}}',
+        "$.grid.live.grid",
+        "a grid is named, but grid.backend is simulated",
+        "set grid.backend to live",
+    ),
+    "a grid nobody knows": (
+        '{"grid": {"live": {"grid": "second_life"}}}',
+        "$.grid.live.grid",
+        "must be one of: secondlife, secondlife_beta, osgrid, kitely, or null",
+        "did you mean 'secondlife'?",
+    ),
     "password in the simulated grid": (
         '{"avatars": {"a": {"first_name": "A", "password_file": "p"}}}',
         "$.avatars.a.password_file",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from gridagent.config.known_grids import KnownGrid
 from gridagent.config.model import (
     AvatarConfig,
     Backend,
@@ -51,6 +52,10 @@ def test_the_defaults_keep_every_rule() -> None:
         ({"login_url": HTTP}, ["$.grid.live.login_url"]),
         ({"login_url": HTTP, "allow_plain_http": True}, []),
         ({}, ["$.grid.live.login_url"]),
+        ({"grid": KnownGrid.SECONDLIFE}, []),
+        ({"grid": KnownGrid.OSGRID}, ["$.grid.live.grid"]),
+        ({"grid": KnownGrid.OSGRID, "allow_plain_http": True}, []),
+        ({"grid": KnownGrid.SECONDLIFE, "login_url": HTTPS}, ["$.grid.live.grid"]),
     ],
 )
 def test_a_live_login_is_encrypted_unless_the_operator_says_otherwise(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gridagent.config.known_grids import KnownGrid
 from gridagent.config.model import AvatarConfig, LiveGridConfig
 from gridagent.config.secrets import EndpointUrl, SecretStr
 from gridagent.errors import ConfigError, OutcomeUnknown
@@ -36,6 +37,15 @@ def test_each_generation_gets_a_backend_of_its_own() -> None:
     assert (settings.login_timeout_s, settings.session.circuit.dead_after_s, settings.version) == (7.0, 33.0, "9")
     assert not settings.agree_to_terms
     assert "secret" not in repr(factory)
+
+
+def test_a_grid_that_is_named_is_logged_in_to_at_its_address() -> None:
+    """The name stands for the address. Spec: LIV-1."""
+    grid = LiveGridConfig(grid=KnownGrid.SECONDLIFE_BETA)
+    backend = live_backends(AVATAR, grid, password=PASSWORD, new_id=str)(
+        generation=Generation(1), redeem=Ledger().redeem
+    )
+    assert backend._settings.login_url == "https://login.aditi.lindenlab.com/cgi-bin/login.cgi"
 
 
 def test_terms_are_accepted_by_the_operator_only() -> None:
