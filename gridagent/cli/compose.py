@@ -54,7 +54,7 @@ from gridagent.session import OnBackendFailure, SessionSettings
 from gridagent.session.reconnect import ReconnectDelays
 from gridagent.storage import Store
 
-__all__ = ("Prepared", "Running", "demonstration", "open_running", "prepare", "sections_chosen")
+__all__ = ("Prepared", "Running", "demonstration", "key_of", "open_running", "prepare", "sections_chosen")
 
 LogError: TypeAlias = Callable[[str, BaseException], None]
 
@@ -204,7 +204,7 @@ def demonstration(config: Config, scenario: Scenario, chosen: frozenset[str] = f
     plain = Config()
     changes: dict[str, object] = {}
     if "avatars" not in chosen and config.avatars == plain.avatars:
-        changes["avatars"] = {_key_of(account.name): _configured(account.name) for account in scenario.agents()}
+        changes["avatars"] = {key_of(account.name): _configured(account.name) for account in scenario.agents()}
     if "policy" not in chosen and config.policy == plain.policy:
         changes["policy"] = PolicySection(preset=Preset.GUIDE)
     if "roles" not in chosen and config.roles == plain.roles:
@@ -213,7 +213,8 @@ def demonstration(config: Config, scenario: Scenario, chosen: frozenset[str] = f
     return msgspec.structs.replace(config, **changes)
 
 
-def _key_of(name: str) -> AvatarKey:
+def key_of(name: str) -> AvatarKey:
+    """Return the short name that an account gets where nobody chose one."""
     key = _KEY_UNFIT.sub("-", name.split(maxsplit=1)[0].casefold()).strip("-_")
     return AvatarKey(key[:64] or "avatar")
 

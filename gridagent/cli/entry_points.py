@@ -1,4 +1,4 @@
-"""The one module that loads what other packages offer by name: backends and commands.
+"""The one module that loads what other packages offer by name: backends, commands and discovery.
 
 Owns the groups, and the sentence for what is missing or cannot be loaded. An entry point's name comes from this
 package's own code, never from a configuration or from the world; what is loaded is installed code, and installed code
@@ -12,12 +12,14 @@ from typing import Final
 
 from gridagent.errors import OperatorError
 
-__all__ = ("BACKENDS", "COMMANDS", "NotInstalled", "load_entry_point")
+__all__ = ("BACKENDS", "COMMANDS", "DISCOVERY", "NotInstalled", "load_entry_point")
 
 BACKENDS: Final = "gridagent.backends"
 """What carries avatars to a grid; see ``docs/reference/live-grid.md``."""
 COMMANDS: Final = "gridagent.commands"
 """Commands that take the rest of the command line and return an exit code."""
+DISCOVERY: Final = "gridagent.discovery"
+"""What asks a grid about itself, see `gridagent.grid.discovery`."""
 _OURS: Final = frozenset({"gridagent", "live_grid"})
 
 
@@ -36,7 +38,7 @@ def load_entry_point(group: str, name: str, *, extra: str) -> object:
     """Load what an installed package offers under a name.
 
     Args:
-        group: `BACKENDS` or `COMMANDS`.
+        group: `BACKENDS`, `COMMANDS` or `DISCOVERY`.
         name: of the entry point.
         extra: of this distribution, that brings what it needs.
 

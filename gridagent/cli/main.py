@@ -218,6 +218,17 @@ def _reach(context: Context) -> Reach:
     )
 
 
+def _init(context: Context) -> int:
+    from gridagent.cli.init import InitOptions, init_command  # noqa: PLC0415 - on use
+    from gridagent.cli.init_words import init_answers  # noqa: PLC0415 - on use
+
+    given = context.arguments
+    options = InitOptions(
+        file=given.file, given=init_answers(given), yes=given.yes, force=given.force, json=context.json
+    )
+    return init_command(options, stdin=context.stdin, out=context.stdout, err=context.stderr, environ=context.environ)
+
+
 def _status(context: Context) -> int:
     from gridagent.cli.records import stopped_doubts  # noqa: PLC0415 - on use
     from gridagent.cli.remote import Reach, show_status  # noqa: PLC0415 - on use
@@ -380,6 +391,7 @@ def _grid(context: Context) -> int:
 _COMMANDS: Final[Mapping[str, Callable[[Context], int]]] = {
     "run": _run,
     "chat": _chat,
+    "init": _init,
     "check-config": _check_config,
     "status": _status,
     "approvals": _approvals,
@@ -396,4 +408,4 @@ _COMMANDS: Final[Mapping[str, Callable[[Context], int]]] = {
     # Allowing and denying are `approvals allow` and `approvals deny` here.
     **{words.name: _control for words in COMMAND_WORDS if words.name not in {"allow", "deny"}},
 }
-_LOCAL: Final = frozenset({"run", "chat", "check-config", "simulate", "policy", "grid"})
+_LOCAL: Final = frozenset({"run", "chat", "init", "check-config", "simulate", "policy", "grid"})

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
+from gridagent.cli.init_words import DEFAULT_FILE, INIT_EXAMPLES, INIT_FLAGS, INIT_MORE, INIT_SWITCHES
 from gridagent.cli.vocabulary import COMMAND_WORDS, UsageProblem
 
 if TYPE_CHECKING:
@@ -137,6 +138,7 @@ def build_parser(version: str) -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_run(commands)
     _add_chat(commands)
+    _add_init(commands)
     _add_check(commands)
     _add_status(commands)
     _add_controls(commands)
@@ -254,6 +256,18 @@ def _add_chat(commands: _Commands[_Parser]) -> None:
     parser.add_argument("--seed", type=_natural(2**63 - 1), metavar="N", help="the same seed gives the same world")
     parser.add_argument("--script", type=Path, metavar="FILE", help="lines to type, one after the other")
     _add_json(parser, "one event a line and nothing else")
+
+
+def _add_init(commands: _Commands[_Parser]) -> None:
+    parser = _command(
+        commands, "init", "ask a few questions and write a working configuration", INIT_EXAMPLES, more=INIT_MORE
+    )
+    parser.add_argument("file", nargs="?", type=Path, default=Path(DEFAULT_FILE), metavar="FILE", help=DEFAULT_FILE)
+    for flag in INIT_FLAGS:
+        parser.add_argument(f"--{flag.name}", metavar=flag.metavar, help=flag.help)
+    for name, help_ in INIT_SWITCHES:
+        parser.add_argument(f"--{name}", action="store_true", help=help_)
+    _add_json(parser, "one object with file, secrets, avatars, grid, notes and next")
 
 
 def _add_check(commands: _Commands[_Parser]) -> None:

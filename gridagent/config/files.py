@@ -2,7 +2,8 @@
 
 Owns the walk from the root to the file, one directory descriptor at a time, none of them a link; the checks on
 the open descriptor; and the size cap while reading. May not decide what a file means. The loader calls it for
-the configuration and for every secret file, the composition root for the log file it appends to.
+the configuration and for every secret file, the composition root for the log file it appends to; `config.new_files`
+writes where `open_directory` leads.
 
 Invariant: what is read is what was checked (nothing is looked up twice by name), and no error holds content.
 """
@@ -21,7 +22,15 @@ import msgspec
 
 from gridagent.errors import ConfigError, ConfigProblem
 
-__all__ = ("FileContent", "absolute_path", "open_for_append", "platform_gaps", "read_file", "shown_path")
+__all__ = (
+    "FileContent",
+    "absolute_path",
+    "open_directory",
+    "open_for_append",
+    "platform_gaps",
+    "read_file",
+    "shown_path",
+)
 
 _CHUNK_BYTES: Final = 16 * 1024
 _OTHERS: Final = 0o077
@@ -109,6 +118,27 @@ def open_for_append(path: Path, *, where: str) -> TextIO:
     """
     try:
         return _append(path)
+    except _Refused as why:
+        refused = why.problem
+    raise ConfigError((_problem(where, refused),), source=shown_path(path))
+
+
+def open_directory(path: Path, *, where: str) -> int:
+    """Open a directory to work in, no link on the way to it followed; the caller closes it.
+
+    Args:
+        path: absolute.
+        where: configuration path named in an error.
+
+    Returns:
+        Its descriptor.
+
+    Raises:
+        ConfigError: with the one reason why it isn't opened.
+    """
+    try:
+        _check_platform(path)
+        return _open_without_links(path, os.O_RDONLY | os.O_DIRECTORY)
     except _Refused as why:
         refused = why.problem
     raise ConfigError((_problem(where, refused),), source=shown_path(path))

@@ -13,7 +13,7 @@ from typing import Final
 
 from gridagent.config.policy import Preset
 
-__all__ = ("BASE", "PRESETS")
+__all__ = ("BASE", "PRESETS", "SUMMARIES")
 
 BASE: Final = """
 {
@@ -179,3 +179,12 @@ PRESETS: Final[Mapping[Preset, str]] = {
     Preset.BUILDER: BUILDER,
 }
 """One JSON text a preset; `gridagent.policy.policy` decodes each on first use."""
+
+SUMMARIES: Final[Mapping[Preset, str]] = {
+    Preset.OBSERVER: "Sees and hears; does nothing for anybody but the operator.",
+    Preset.GREETER: "Talks with everybody in public.",
+    Preset.GUIDE: "A greeter who walks about, answers IMs and invites people.",
+    Preset.SHOPKEEPER: "A guide who gives items and pays L$, each with an approval.",
+    Preset.BUILDER: "Builds for the owner, each with an approval.",
+}
+"""One sentence a preset, the same as under its word in `gridagent.config.policy.Preset`."""

@@ -3,6 +3,7 @@
 from live_grid.io.client import GridClient as GridClient
 from live_grid.io.client import ReadLarge as ReadLarge
 from live_grid.io.door import LoginFailed as LoginFailed
+from live_grid.io.door import ask_grid as ask_grid
 from live_grid.io.door import find_login_url as find_login_url
 from live_grid.io.door import log_in as log_in
 from live_grid.io.health import Health as Health
@@ -27,6 +28,7 @@ __all__ = (
     "UdpSocket",
     "Web",
     "WebFailed",
+    "ask_grid",
     "find_login_url",
     "is_second_life",
     "log_in",

@@ -16,10 +16,10 @@ from live_grid.addresses import HostPolicy
 from live_grid.errors import LiveGridError, RemoteProtocolError
 from live_grid.io.network import WebClient
 from live_grid.io.web import WebFailed
-from live_grid.login import LoginMachine, LoginRefused, LoginReply, LoginRequest, read_grid_info_untrusted
+from live_grid.login import GridInfo, LoginMachine, LoginRefused, LoginReply, LoginRequest, read_grid_info_untrusted
 from live_grid.login.machine import TRIES_MAX, LoginState
 
-__all__ = ("GiveToken", "LoginFailed", "Remember", "find_login_url", "log_in")
+__all__ = ("GiveToken", "LoginFailed", "Remember", "ask_grid", "find_login_url", "log_in")
 
 GiveToken = Callable[[], str | None]
 """Hands out the one-time code that the operator gave; None where there is none."""
@@ -44,6 +44,24 @@ class LoginFailed(LiveGridError):
         super().__init__(f"the grid did not let us in: {refused.next.value}")
 
 
+async def ask_grid(web: WebClient, url: str) -> GridInfo:
+    """Ask a grid for its page of information.
+
+    Args:
+        web: to ask with.
+        url: any address of the grid, from the operator.
+
+    Raises:
+        WebFailed: no whole response came.
+        RemoteProtocolError: the response is no such page.
+    """
+    parts = urlsplit(url)
+    page = await web.get(f"{parts.scheme}://{parts.netloc}/get_grid_info", timeout_s=GRID_INFO_TIMEOUT_S, policy=None)
+    if page.status != _OK:
+        raise RemoteProtocolError("there is no page of grid information")
+    return read_grid_info_untrusted(page.body)
+
+
 async def find_login_url(web: WebClient, url: str) -> str:
     """Ask a grid's page of information where to log in; the address itself if it has no such page.
 
@@ -51,12 +69,8 @@ async def find_login_url(web: WebClient, url: str) -> str:
         web: to ask with.
         url: any address of the grid, from the operator.
     """
-    parts = urlsplit(url)
     try:
-        page = await web.get(
-            f"{parts.scheme}://{parts.netloc}/get_grid_info", timeout_s=GRID_INFO_TIMEOUT_S, policy=None
-        )
-        return read_grid_info_untrusted(page.body).login_url(url) if page.status == _OK else url
+        return (await ask_grid(web, url)).login_url(url)
     except (WebFailed, RemoteProtocolError):
         return url
 
