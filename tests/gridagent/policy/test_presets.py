@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from docs.generator.sources import class_text
 from gridagent.actions import (
     ACTIONS,
     AnswerPermission,
@@ -23,7 +24,7 @@ from gridagent.authority import ActionRequest, DenialCode, Origin, Principal, Pr
 from gridagent.config.policy import PolicySection, Preset, RolesSection
 from gridagent.config.policy_check import policy_problems
 from gridagent.policy import Authorized, Gateway, Instant, NeedsApproval, Policy
-from gridagent.policy.presets import BASE, PRESETS
+from gridagent.policy.presets import BASE, PRESETS, SUMMARIES
 
 U = "00000000-0000-4000-8000-00000000000e"
 OWNER = "00000000-0000-4000-8000-00000000000a"
@@ -46,6 +47,11 @@ def test_each_fits_a_screen_and_has_no_problem(text) -> None:
 def test_every_preset_has_a_text() -> None:
     """No preset can be named that is not there."""
     assert set(PRESETS) == set(Preset)
+
+
+def test_every_preset_has_a_sentence() -> None:
+    """The same that stands under its word, so that page and command say one thing. Spec: OPS-9."""
+    assert {each: class_text(Preset).fields[each.name] for each in Preset} == SUMMARIES
 
 
 def gateway(preset) -> Gateway:
