@@ -47,6 +47,9 @@ def _notes(config: Config) -> Iterator[str]:
         yield f"Conversations are sent to {config.llm.endpoint} ({config.llm.model}), {key}."
         if config.llm.allow_plain_http:
             yield "Conversations may go over unencrypted HTTP: whoever is in between can read and change them."
+    if config.tracing.enabled:
+        where = config.tracing.endpoint or config.tracing.file
+        yield f"Traces go to {where}{', with the beginning of what avatars say' if config.tracing.content else ''}."
     for key, avatar in config.avatars.items():
         roles = avatar.roles or config.roles
         policy = avatar.policy or config.policy

@@ -19,6 +19,7 @@ __all__ = (
     "KIND_CHECKS",
     "AvatarKeyText",
     "FilePath",
+    "HeaderName",
     "LoopbackHost",
     "PersonName",
     "Place",
@@ -64,6 +65,10 @@ LoopbackHost: TypeAlias = Annotated[
     ),
 ]
 """A numeric address of this machine."""
+HeaderName: TypeAlias = Annotated[
+    str, Meta(min_length=1, max_length=64, extra={"kind": "header_name"}, description="the name of an HTTP header")
+]
+"""Letters, digits and hyphens."""
 PersonName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=63)]
 """One part of an account's name."""
 Place: TypeAlias = Annotated[
@@ -79,6 +84,8 @@ Place: TypeAlias = Annotated[
 
 _PLACE = re.compile(r"(?:last|home|[^/&]{1,100}/\d{1,4}/\d{1,4}/\d{1,4})\Z", re.ASCII)
 
+_HEADER = re.compile(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*\Z", re.ASCII)
+
 
 def _is_loopback(text: str) -> bool:
     try:
@@ -88,6 +95,7 @@ def _is_loopback(text: str) -> bool:
 
 
 KIND_CHECKS: Final[Mapping[str, Callable[[str], bool]]] = {
+    "header_name": lambda text: _HEADER.match(text) is not None,
     "loopback_host": _is_loopback,
     "place": lambda text: _PLACE.match(text) is not None,
 }

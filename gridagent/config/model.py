@@ -1,9 +1,9 @@
 """Every configuration key with its default, its unit and its bounds (Spec: CFG-1).
 
 Owns the shape of the configuration and nothing else: reading is `gridagent.config.load`, rules between keys are
-`gridagent.config.rules`; the sections ``policy``, ``roles`` and ``presence`` have modules of their own. Only the
-composition root sees a whole `Config`; every other room gets its section. The text under each key is what
-``docs/reference/configuration.md`` says about it.
+`gridagent.config.rules`; the sections ``policy``, ``roles``, ``presence``, ``conversation`` and ``tracing`` have
+modules of their own. Only the composition root sees a whole `Config`; every other room gets its section. The text
+under each key is what ``docs/reference/configuration.md`` says about it.
 
 Invariant: `Config()` is usable as it is (one avatar in the simulated plaza, no network), and no key can raise a
 ceiling of `gridagent.limits`.
@@ -35,6 +35,7 @@ from gridagent.config.policy import PolicySection, RolesSection
 from gridagent.config.presence import PresenceSection
 from gridagent.config.secrets import EndpointUrl
 from gridagent.config.spending import PriceSection, SpendSection
+from gridagent.config.tracing import TracingSection
 from gridagent.limits import (
     AUDIT_ROWS_MAX,
     AVATARS_PER_SERVICE_MAX,
@@ -432,6 +433,8 @@ class Config(_Section, frozen=True, kw_only=True):
     """The control endpoint of this machine."""
     health: HealthConfig = HealthConfig()
     """The health endpoint of this machine."""
+    tracing: TracingSection = TracingSection()
+    """Traces for a collector."""
     paths: PathsConfig = PathsConfig()
     """Where files are kept."""
     storage: StorageConfig = StorageConfig()

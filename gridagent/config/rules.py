@@ -29,7 +29,7 @@ def check_rules(config: Config, *, is_sound: IsSound = lambda _: True) -> tuple[
         config: what was built; where something was wrong, its default stands.
         is_sound: tells whether nothing at, below or above a path was wrong; rules about what was are left out.
     """
-    rules = (_grid, _accounts, _llm, _endpoints, _times)
+    rules = (_grid, _accounts, _llm, _endpoints, _tracing, _times)
     found = (each for rule in rules for each in rule(config, is_sound))
     problems = [ConfigProblem(path=path, what=what, shape="", mend=mend) for path, what, mend in found]
     problems += policy_problems(config.policy, path="$.policy")
@@ -137,6 +137,35 @@ def _endpoints(config: Config, is_sound: IsSound) -> Found:
             "$.health.port",
             f"is the port of the control endpoint too ({health.port})",
             "set control.port to 0, or give each a port of its own",
+        )
+
+
+def _tracing(config: Config, is_sound: IsSound) -> Found:
+    tracing = config.tracing
+    if not is_sound("$.tracing"):
+        return
+    endpoint = tracing.endpoint
+    if endpoint is None:
+        if tracing.enabled and tracing.file is None:
+            yield (
+                "$.tracing.endpoint",
+                "is missing for traces",
+                "set it to the collector's URL, or name a file in tracing.file",
+            )
+        if tracing.token_file is not None:
+            yield (
+                "$.tracing.token_file",
+                "is set, but there is no tracing.endpoint",
+                "set the endpoint, or remove this key",
+            )
+        return
+    if tracing.file is not None:
+        yield "$.tracing.file", "is set, but tracing.endpoint is set too", "keep one of the two keys"
+    if not (endpoint.is_encrypted or endpoint.is_loopback or tracing.allow_plain_http):
+        yield (
+            "$.tracing.endpoint",
+            "would send traces and the token unencrypted to another machine",
+            "use https://, or set tracing.allow_plain_http to true and accept the risk",
         )
 
 

@@ -85,6 +85,15 @@ def test_encrypted_connections_need_no_warning(tmp_path: Path) -> None:
     )
 
 
+def test_where_traces_go_is_noted(tmp_path: Path) -> None:
+    """And whether words go with them; a query stays where it is. Spec: CFG-5, OPS-2."""
+    options = {"tracing.enabled": "true", "tracing.endpoint": "https://otlp/v1/traces?key=canary-key"}
+    assert "Traces go to https://otlp/v1/traces?***." in check_config(None, {}, options, cwd=tmp_path)[1]
+    options = {"tracing.enabled": "true", "tracing.file": "spans", "tracing.content": "true"}
+    (note,) = [each for each in check_config(None, {}, options, cwd=tmp_path)[1] if "Traces" in each]
+    assert note == f"Traces go to {tmp_path / 'spans'}, with the beginning of what avatars say."
+
+
 def test_secret_files_are_checked_too(tmp_path: Path) -> None:
     """What would stop the start is found without starting. Spec: CFG-5, CFG-2."""
     options = {"llm.provider": "anthropic", "llm.endpoint": "https://api/v1", "llm.api_key_file": "none"}

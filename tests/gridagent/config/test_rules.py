@@ -20,6 +20,7 @@ from gridagent.config.model import (
 from gridagent.config.policy import PolicySection, RolesSection
 from gridagent.config.rules import check_rules
 from gridagent.config.secrets import EndpointUrl
+from gridagent.config.tracing import TracingSection
 
 HTTPS = EndpointUrl("https://grid.example/")
 HTTP = EndpointUrl("http://grid.example/")
@@ -155,3 +156,24 @@ def test_rules_leave_out_what_is_wrong_already(unsound: str) -> None:
     assert left == [
         path for path in everything if not path.startswith(unsound) and (unsound != "$.grid" or "avatars" not in path)
     ]
+
+
+@pytest.mark.parametrize(
+    ("tracing", "found"),
+    [
+        ({}, []),
+        ({"enabled": True}, ["$.tracing.endpoint"]),
+        ({"enabled": True, "file": "/t"}, []),
+        ({"enabled": True, "endpoint": LOCAL, "token_file": "/t"}, []),
+        ({"enabled": True, "endpoint": LOCAL, "file": "/t"}, ["$.tracing.file"]),
+        ({"enabled": True, "endpoint": HTTP}, ["$.tracing.endpoint"]),
+        ({"enabled": True, "endpoint": HTTP, "allow_plain_http": True}, []),
+        ({"enabled": True, "endpoint": HTTPS}, []),
+        ({"token_file": "/t"}, ["$.tracing.token_file"]),
+    ],
+)
+def test_traces_go_to_one_place_and_their_token_over_no_open_line(tracing: dict[str, object], found: list[str]) -> None:
+    """What could not be handed over, or would give the token away, is said before anything runs. Spec: CFG-1, OPS-2."""
+    config = Config(tracing=TracingSection(**tracing))  # type: ignore[arg-type]
+    assert _paths(config) == found
+    assert _paths(config, "$.tracing") == []
