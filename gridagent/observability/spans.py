@@ -1,7 +1,7 @@
 """Where spans of traces go: a small port, a bounded recorder, and OpenTelemetry as an extra (Spec: OPS-2).
 
 Mechanism only. Whoever owns the words begins and ends spans with times of its own, so that no context variable has
-to cross a channel or a task. OpenTelemetry is imported when `otel_spans` is called and nowhere else: an install
+to cross a channel or a task. OpenTelemetry is imported when `otel_spans` is called and not before: an install
 without the extra ``otel`` is told in one sentence what is missing. Exporting and sampling are the provider's.
 
 Invariant: a span that ended is ended; its status is set by hand, also where the work was cancelled.

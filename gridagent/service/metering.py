@@ -84,6 +84,8 @@ class _Families:
         "requests",
         "safe_mode",
         "shed",
+        "spans_dropped",
+        "spans_exported",
         "tokens",
         "tools",
         "turn_seconds",
@@ -137,6 +139,8 @@ class _Families:
         self.queue_peak = gauge("queue_peak", "Most items that ever waited in a queue.", "avatar", "queue")
         self.queue_dropped = gauge("queue_dropped", "Items a queue gave up so far.", "avatar", "queue")
         self.health = gauge("connection_health", "Figures of the connection.", "avatar", "part", "figure")
+        self.spans_exported = counter("spans_exported_total", "Spans of traces that were handed over.")
+        self.spans_dropped = counter("spans_dropped_total", "Spans of traces that were not.", "why")
         self.begun: OrderedDict[tuple[AvatarKey, CorrelationId], float] = OrderedDict()  # at most _TURNS_OPEN_MAX
 
 
@@ -173,6 +177,12 @@ class Meter:
         """Take over how an avatar's connection is now."""
         for each in figures:
             self._to.health.set(avatar, each.part, each.figure, to=each.value)
+
+    def spans(self, exported: int, dropped: Mapping[str, int]) -> None:
+        """Take over how many spans of traces were handed over so far, and how many were not, by reason."""
+        self._to.spans_exported.add(by=exported - self._to.spans_exported.value())
+        for why, count in dropped.items():
+            self._to.spans_dropped.add(why, by=count - self._to.spans_dropped.value(why))
 
     def exposition(self, form: TextFormat = TextFormat.PROMETHEUS) -> str:
         """Return everything as text."""

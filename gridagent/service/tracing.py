@@ -43,16 +43,20 @@ class Tracing:
         sink: takes them.
         wall_minus_monotonic: seconds to add to an observation's time to get Unix time.
         content: also send what the avatar says; off by default, since traces leave the machine.
+        clean: masks known secrets in it, before it is cut.
 
     Bounds: 4,096 turns and as many kinds of action open at once, 64 actions of one kind and cause; the oldest is ended.
     """
 
-    __slots__ = ("_actions", "_content", "_offset", "_over", "_sink", "_turns")
+    __slots__ = ("_actions", "_clean", "_content", "_offset", "_over", "_sink", "_turns")
 
-    def __init__(self, sink: SpanSink, *, wall_minus_monotonic: float, content: bool = False) -> None:
+    def __init__(
+        self, sink: SpanSink, *, wall_minus_monotonic: float, content: bool = False, clean: Callable[[str], str] = str
+    ) -> None:
         self._sink = sink
         self._offset = wall_minus_monotonic
         self._content = content
+        self._clean = clean
         self._turns: OrderedDict[_TurnKey, int] = OrderedDict()  # at most _TURNS_MAX
         self._over: OrderedDict[_TurnKey, int] = OrderedDict()  # at most _TURNS_MAX; their replies are still spoken
         self._actions: OrderedDict[_ActionKey, deque[int]] = OrderedDict()  # at most _ACTIONS_MAX
@@ -112,7 +116,7 @@ class Tracing:
         """Mark what is going to be said; its words only where they are asked for."""
         attributes = self._common(seen, body.correlation) | {"gridagent.reply.bytes": len(body.text.encode())}
         if self._content:
-            attributes |= {"gen_ai.output.messages": body.text[:_CONTENT_MAX]}
+            attributes |= {"gen_ai.output.messages": self._clean(body.text)[:_CONTENT_MAX]}
         self._end(self._begin("reply", seen, attributes, below=body.correlation), seen)
 
     def decided(self, seen: Observation, body: told.ActionDecided) -> None:

@@ -173,6 +173,18 @@ def test_the_contract_page_lists_every_metric():
     assert wanted | {("`gridagent_metrics_series_dropped_total`", "counter", "`family`")} == shown
 
 
+def test_spans_are_taken_over_as_they_stand():
+    """Spec: OPS-2 — the counters show the totals that the exporter keeps."""
+    meter = Meter()
+    meter.spans(3, {"queue_full": 0, "unsent": 2})
+    meter.spans(5, {"queue_full": 1, "unsent": 2})
+    assert _lines(meter, "spans_exported") == ["spans_exported_total 5"]
+    assert _lines(meter, "spans_dropped") == [
+        'spans_dropped_total{why="queue_full"} 1',
+        'spans_dropped_total{why="unsent"} 2',
+    ]
+
+
 def test_turns_are_timed_from_begin_to_end():
     """A turn whose beginning was not seen is counted, and not timed."""
     meter = _fed(

@@ -107,6 +107,14 @@ def test_no_words_leave_unless_they_are_asked_for():
     assert list(open_hearted.sink)[-1].attributes["gen_ai.output.messages"] == CANARY
 
 
+def test_what_is_secret_is_masked_before_it_is_cut():
+    """Spec: CFG-3 — half of a secret would be found by nobody."""
+    traced = Traced(content=True, clean=lambda text: text.replace(CANARY, "***"))
+    traced.tell(told.TurnStarted(correlation="c", mode="addressed"))
+    traced.tell(told.ReplyComposed(correlation="c", text="x" * 1_015 + CANARY))
+    assert list(traced.sink)[-1].attributes["gen_ai.output.messages"] == "x" * 1_015 + "***"
+
+
 @pytest.mark.parametrize(
     ("stop", "error"),
     [
