@@ -24,6 +24,7 @@ from gridagent.cli.grids import LiveGrid, find_live_grid
 from gridagent.cli.minds import API_KEY, PreparedMind, open_mind, open_model, prepare_mind, prices_of, spend_limits
 from gridagent.cli.reloading import Reloading, SetLevel, policy_of
 from gridagent.cli.second_factor import AccountFactor, SecondFactors
+from gridagent.cli.tracing import check_tracing
 from gridagent.config.environment import PREFIX
 from gridagent.config.files import absolute_path, read_file
 from gridagent.config.model import AvatarConfig, Backend, Config, FailureRule, LogLevel
@@ -144,6 +145,7 @@ def prepare(
         ConfigError: with every problem.
         OperatorError: no shipped scenario is called that, or there is no place for one in a live grid.
     """
+    check_tracing(config)
     if config.grid.backend is Backend.LIVE:
         if scenario is not None or seed is not None:
             raise OperatorError("a live grid has no scenario and no seed; leave out --scenario and --seed")

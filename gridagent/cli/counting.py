@@ -8,7 +8,7 @@ Invariant: watching causes nothing (Spec: OPS-2, MND-18).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from types import TracebackType
@@ -38,6 +38,8 @@ class Counting:
     def __init__(self, handles: Sequence[SessionHandle]) -> None:
         self._handles = tuple(handles)
         self._stack = ExitStack()
+        self._read: Callable[[Meter], None] | None = None
+        self._until = trio.Event()
         self.done = trio.Event()
         """Set when nothing is counted any more."""
 
@@ -58,6 +60,15 @@ class Counting:
 
         return Meter()
 
+    def include(self, read: Callable[[Meter], None], *, until: trio.Event) -> None:
+        """Take over numbers that nobody observes, whenever the numbers are shown.
+
+        Args:
+            read: takes them over.
+            until: set when they change no more; the end of the counting waits for it, within `LAST_S`.
+        """
+        self._read, self._until = read, until
+
     async def run(self) -> None:
         """Count until cancelled; then what was still said.
 
@@ -69,6 +80,8 @@ class Counting:
         finally:
             with trio.CancelScope(shield=True, deadline=trio.current_time() + LAST_S):
                 await self._count()
+                if self._read is not None:
+                    await self._until.wait()
             self.done.set()
 
     async def _count(self) -> None:
@@ -84,4 +97,6 @@ class Counting:
 
         for handle in self._handles:
             read_queues(self.meter, handle)
+        if self._read is not None:
+            self._read(self.meter)
         return self.meter.exposition(form)

@@ -16,18 +16,37 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TextIO
 
+import attrs
+
 from gridagent.config.files import shown_path
 from gridagent.config.model import LogConfig, LogDestination
 from gridagent.errors import ConfigError, ConfigProblem
 from gridagent.observability import TextStream
 
-__all__ = ("LogFile", "log_stream", "open_log_file")
+__all__ = ("LOG", "FilePurpose", "LogFile", "log_stream", "open_log_file")
 
 _PRIVATE: Final = 0o600
 
 
-def open_log_file(path: Path) -> TextIO:
-    """Open a log to append to, made when it is missing, never through a link.
+@attrs.frozen
+class FilePurpose:
+    """What a file is for, as an error says it."""
+
+    name: str
+    key: str
+    """Configuration path that names the file."""
+    mend: str
+
+
+LOG: Final = FilePurpose(
+    name="log",
+    key="$.paths.log_file",
+    mend="set it to a file that this user may write, or set log.destination to stderr",
+)
+
+
+def open_log_file(path: Path, purpose: FilePurpose = LOG) -> TextIO:
+    """Open a file to append to, made when it is missing, never through a link.
 
     Raises:
         ConfigError: it cannot be opened.
@@ -37,10 +56,10 @@ def open_log_file(path: Path) -> TextIO:
         return _open(path)
     except OSError as error:
         problem = ConfigProblem(
-            path="$.paths.log_file",
-            what=f"the log {shown_path(path)} cannot be opened ({error.strerror})",
+            path=purpose.key,
+            what=f"the {purpose.name} {shown_path(path)} cannot be opened ({error.strerror})",
             shape="",
-            mend="set it to a file that this user may write, or set log.destination to stderr",
+            mend=purpose.mend,
         )
         raise ConfigError((problem,)) from error
 
@@ -69,6 +88,7 @@ class LogFile:
         max_bytes: size beyond which it is set aside; a single record may be larger.
         keep: how many are kept that were set aside; the oldest goes.
         complain: told in one sentence when one cannot be set aside.
+        purpose: what it holds; the log, or what is bounded like it.
 
     Raises:
         ConfigError: it cannot be opened.
@@ -76,20 +96,33 @@ class LogFile:
     Bounds: all files together hold ``max_bytes * (keep + 1)`` bytes and a record each.
     """
 
-    __slots__ = ("_complain", "_file", "_keep", "_max", "_path", "_stuck_at")
+    __slots__ = ("_complain", "_file", "_keep", "_max", "_path", "_purpose", "_stuck_at")
 
-    def __init__(self, path: Path, *, max_bytes: int, keep: int, complain: Callable[[str], object]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        max_bytes: int,
+        keep: int,
+        complain: Callable[[str], object],
+        purpose: FilePurpose = LOG,
+    ) -> None:
         self._path = path
         self._max = max_bytes
         self._keep = keep
         self._complain = complain
         self._stuck_at = 0
-        self._file = open_log_file(path)
+        self._purpose = purpose
+        self._file = open_log_file(path, purpose)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close it; idempotent."""
         self._file.close()
 
     def write(self, text: str) -> None:
@@ -133,8 +166,8 @@ class LogFile:
             # Looked at again when it has grown by as much once more.
             self._stuck_at = size + self._max
             self._complain(
-                f"gridagent: the log {shown_path(self._path)} is full and cannot be set aside ({error.strerror}); "
-                "it grows on until its directory can be written to\n"
+                f"gridagent: the {self._purpose.name} {shown_path(self._path)} is full and cannot be set aside "
+                f"({error.strerror}); it grows on until its directory can be written to\n"
             )
             return
         self._stuck_at = 0

@@ -37,7 +37,9 @@ from gridagent.cli.places import database_of, find_places
 from gridagent.cli.safe_text import shown
 from gridagent.cli.second_factor import SecondFactors
 from gridagent.cli.signals import Summons, attend
+from gridagent.cli.span_sinks import SpanGoal
 from gridagent.cli.terminal import Input, Output, is_terminal
+from gridagent.cli.tracing import TOKEN, Traces, span_goal
 from gridagent.cli.view import Look, View
 from gridagent.cli.wording import Tone, seconds_in_words
 from gridagent.config.files import read_file
@@ -181,6 +183,9 @@ def run_command(
             leave=process.leave,
             metrics=metrics,
             health=token_of(loaded.secrets, directory, ports) if config.health.enabled else None,
+            spans=span_goal(
+                config, loaded.secrets.get(TOKEN), ports=ports, redactor=redactor, complain=streams.stderr, stack=stack
+            ),
         )
         return trio.run(run.main, clock=process.clock)
 
@@ -218,7 +223,9 @@ class _Run:
         leave: Leave,
         metrics: Path | None,
         health: SecretStr | None,
+        spans: SpanGoal | None,
     ) -> None:
+        self._spans = spans
         self._metrics = metrics
         self._health = health
         notifier = Notifier(environ.get(SOCKET_VARIABLE, ""), self._log_error)
@@ -298,6 +305,8 @@ class _Run:
             if self._metrics is not None or self._health is not None:
                 stack.enter_context(counting)
                 tasks.start_soon(counting.run)
+            if self._spans is not None:
+                self._open_traces(handles, self._spans, counting, stack, tasks)
             if self._metrics is not None:
                 keep = partial(keep_metrics, blocking=self._ports.blocking, log_error=self._log_error)
                 tasks.start_soon(keep, self._metrics, counting)
@@ -392,6 +401,21 @@ class _Run:
         where = await open_health(self._config.health, pages, ports=self._ports, log_error=self._log_error, tasks=tasks)
         self._log.info("health_endpoint", where=where)
         return f"the health endpoint is {where}/livez, /readyz and /metrics"
+
+    def _open_traces(
+        self,
+        handles: Sequence[SessionHandle],
+        goal: SpanGoal,
+        counting: Counting,
+        stack: AsyncExitStack,
+        tasks: trio.Nursery,
+    ) -> None:
+        """Trace what avatars do from now on, and let the numbers say what became of the spans."""
+        traces = Traces(self._config, handles, goal, clock=self._ports.clock, redactor=self._redactor, log=self._log)
+        outbox = traces.outbox
+        counting.include(lambda meter: meter.spans(outbox.exported, outbox.dropped), until=traces.done)
+        stack.enter_context(traces)
+        tasks.start_soon(traces.run)
 
     # --- the end ------------------------------------------------------------------------------------
 
