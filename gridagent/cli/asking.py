@@ -167,6 +167,8 @@ class Asker:
             line.encode()
         except UnicodeError:  # its words would hold what was typed
             return "the answer is not UTF-8", ""
+        except OSError:  # the terminal went away
+            line = ""
         if not line:
             return "there is no answer", ""
         text = line.removesuffix("\n").removesuffix("\r")

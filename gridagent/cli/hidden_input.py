@@ -7,6 +7,7 @@ ends, the terminal is afterwards as it was (Spec: OPS-7, CFG-3).
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, TextIO
 
 from gridagent.errors import OperatorError
@@ -43,4 +44,5 @@ def read_hidden_line(stdin: TextIO, most: int, *, prompt: Callable[[], None]) ->
         prompt()
         return stdin.readline(most)
     finally:
-        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+        with suppress(termios.error):  # a terminal that went away shows nothing any more
+            termios.tcsetattr(terminal, termios.TCSADRAIN, before)

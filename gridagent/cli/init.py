@@ -104,6 +104,7 @@ def init_command(
     prepare(parse_config(contents[file.name], environ, base=file.parent))
     write_private_files(file.parent, contents, replace=options.force)
     _, notes = check_config(file, environ)
+    asker.say("")
     _report(options, out, secrets=[*contents][:-1], where=setup.where, key=setup.key, notes=notes)
     return ExitCode.OK
 

@@ -11,6 +11,7 @@ from gridagent.cli.asking import Question
 from gridagent.config.known_grids import KNOWN_GRIDS
 from gridagent.config.model import AvatarConfig, LlmProvider
 from gridagent.config.policy import Preset
+from gridagent.config.secrets import EndpointUrl
 from gridagent.policy.presets import SUMMARIES
 from gridagent.presence.persona import built_in_personas
 
@@ -38,13 +39,18 @@ __all__ = (
 OFFLINE: Final = "offline"
 NONE: Final = "none"
 
+
+def _bare(url: EndpointUrl) -> str:
+    return "" if url.is_encrypted else ", whose login is not encrypted"
+
+
 GRID: Final = Question(
     "grid",
     "Grid",
     (
         "Where does the avatar live?",
         f"  {OFFLINE:<16} the built-in world: nothing leaves this machine",
-        *(f"  {grid.value:<16} {facts.label}" for grid, facts in KNOWN_GRIDS.items()),
+        *(f"  {grid.value:<16} {facts.label}{_bare(facts.login_url)}" for grid, facts in KNOWN_GRIDS.items()),
         "  http…            the address of any other grid: it is asked where one logs in",
     ),
     OFFLINE,

@@ -116,6 +116,17 @@ def test_bytes_that_are_no_text_are_no_answer() -> None:
     assert "can" not in str(raised.value).replace("answers", "")
 
 
+def test_a_terminal_that_went_away_gives_no_answer() -> None:
+    """A hang-up is an end, not an error. Spec: OPS-1."""
+
+    class Gone(Screen):
+        def readline(self, size: int | None = -1, /) -> str:
+            raise OSError(5, "Input/output error")
+
+    with pytest.raises(UsageProblem, match="Size: there is no answer"):
+        Asker({}, stdin=Gone(), out=io.StringIO(), ask=True).ask(SIZE, wrong)
+
+
 @pytest.mark.parametrize(
     ("typed", "agreed"), [("y\n", True), ("Yes\n", True), ("no\n", False), ("\n", False), ("maybe\ny\n", True)]
 )

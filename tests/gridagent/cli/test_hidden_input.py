@@ -58,6 +58,18 @@ def test_nothing_is_shown_while_a_line_is_typed(ends: BaseException | None) -> N
         terminal.close()
 
 
+def test_a_terminal_that_goes_away_is_what_is_told() -> None:
+    """That its echo cannot be had back any more hides nothing. Spec: OPS-7."""
+    terminal = Terminal()
+
+    def gone() -> None:
+        terminal.close()
+        raise OSError(5, "gone")
+
+    with pytest.raises(OSError, match="gone"):
+        read_hidden_line(terminal, 100, prompt=gone)  # type: ignore[arg-type]
+
+
 def test_a_system_that_cannot_hide_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Better no password than one on the screen. Spec: OPS-7."""
     real = builtins.__import__
