@@ -20,10 +20,3 @@ def test_only_what_was_said_is_an_answer() -> None:
     assert init_answers(parse(["init"])) == {}
     line = ["init", "--first-name", "Ada", "--owner", "", "--allow-plain-http", "--yes"]
     assert init_answers(parse(line)) == {"first-name": "Ada", "owner": "", "allow-plain-http": "", "yes": ""}
-
-
-def test_what_is_asked_fits_a_screen() -> None:
-    """No line is wider than 100 columns, and no question is longer than ten lines. Spec: OPS-1."""
-    for question in (each for each in vars(init_questions).values() if isinstance(each, Question)):
-        assert len(question.explains) <= 9, question.name
-        assert max(map(len, (question.asks, *question.explains))) <= 100, question.name

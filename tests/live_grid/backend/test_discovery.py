@@ -8,6 +8,7 @@ import trio
 from gridagent.errors import OperatorError
 from gridagent.grid.discovery import FoundGrid
 from live_grid.backend.discovery import discover_grid
+from tests.live_grid.backend.scene import connected
 from tests.live_grid.io.loopback import HttpServer
 
 PAGE = b"<gridinfo><gridname>My Grid</gridname><login>http://127.0.0.1:8002/</login><platform>OpenSim</platform></gridinfo>"
@@ -47,3 +48,11 @@ async def test_an_address_where_nobody_is_is_said_to_be_one() -> None:
     """One sentence with what to do. Spec: LIV-1, OPS-1."""
     with pytest.raises(OperatorError, match=r"nobody answers there \(connection failed\); see that the address"):
         await discover_grid("http://127.0.0.1:9/")
+
+
+async def test_the_simulator_on_the_wire_says_where_one_logs_in() -> None:
+    """As a real grid does: a configuration is written for it in the same way. Spec: LIV-1, LIV-15."""
+    async with connected(run=False) as client:
+        found = await discover_grid(f"{client.server.login_url}welcome.html")
+        assert found.login_url == client.server.login_url
+        assert found.name
