@@ -173,7 +173,7 @@ def test_the_scheme_is_no_matter_of_capitals(shown: bytes) -> None:
 @pytest.mark.parametrize(
     "host",
     [
-        *(b"evil.example", b"localhost.evil.example", b"evil.example:8719", b"127.0.0.1.evil.example", b"10.0.0.7"),
+        *(b"evil.example", b"localhost.evil.example", b"evil.example:8719", b"127.0.0.1.evil.example", b"192.0.2.7"),
         *(b"169.254.169.254", b"[::2]", b"", b"localhost:", b"localhost:port", b"a@localhost", b"localhost/x", b"\xff"),
         *(b"127.0.0.1:99999999", b"[::1", b"::1", b"0.0.0.0", b"localhost evil", b"127.1", b"2130706433"),
     ],
