@@ -30,10 +30,18 @@ def names_taken(directory: Path, names: Iterable[str]) -> tuple[str, ...]:
 
     Raises:
         ConfigError: the directory cannot be opened.
+        OperatorError: no file can have such a name there.
     """
     descriptor = open_directory(directory, where="$")
+    at = ""
+    taken: list[str] = []
     try:
-        return tuple(name for name in names if _is_there(name, descriptor))
+        for at in names:
+            if _is_there(at, descriptor):
+                taken.append(at)
+        return tuple(taken)
+    except OSError as error:
+        raise _refusal(error, directory / at) from error
     finally:
         os.close(descriptor)
 

@@ -87,3 +87,14 @@ def test_a_directory_behind_a_link_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="does not exist"):
         names_taken(tmp_path / "missing", BOTH)
     assert _names(tmp_path / "real") == []
+
+
+def test_a_name_that_no_file_can_have_is_refused(tmp_path: Path) -> None:
+    """One sentence instead of an error nobody expects. Spec: OPS-1."""
+    for attempt in (
+        names_taken,
+        lambda room, names: write_private_files(room, dict.fromkeys(names, b""), replace=True),
+    ):
+        with pytest.raises(OperatorError, match=r"x… cannot be written \(File name too long\); name a file"):
+            attempt(tmp_path, ["x" * 300])
+    assert _names(tmp_path) == []
