@@ -62,6 +62,8 @@ __all__ = ("InitOptions", "init_command")
 _SECTIONS: Final = ("avatars", "grid", "roles", "policy", "llm")
 """In the order of the file."""
 
+_PATH_MAX: Final = 4_096
+"""A command that is to be copied is shown whole."""
 _CHECKED: Final = {"grid.backend": "live", "grid.live.allow_plain_http": True}
 """With a grid that is being chosen: whether its login may go unencrypted is asked afterwards."""
 
@@ -112,14 +114,15 @@ def init_command(
 def _report(
     options: InitOptions, out: TextIO, *, secrets: list[str], where: str, key: str, notes: tuple[str, ...]
 ) -> None:
-    named = shlex.quote(str(options.file))
+    file = shown(str(options.file), _PATH_MAX)
+    named = shlex.quote(file)
     commands = [f"gridagent check-config {named}", f"gridagent run --config {named}"]
     if where == OFFLINE:
         commands.append(f"gridagent chat --config {named}")
     if options.json:
         told = {
             "ok": True,
-            "file": str(options.file),
+            "file": file,
             "secrets": secrets,
             "avatars": [key],
             "grid": where,
@@ -129,9 +132,9 @@ def _report(
         out.write(plain_json(msgspec.json.encode(told)) + "\n")
         return
     beside = f", with {' and '.join(secrets)} beside it" if secrets else ""
-    out.write(f"{shown(str(options.file))} is written{shown(beside)}, and can be used.\n")
+    out.write(f"{file} is written{shown(beside)}, and can be used.\n")
     out.writelines(f"  {shown(note)}\n" for note in notes)
-    out.writelines(["next:\n", *(f"  {shown(command)}\n" for command in commands)])
+    out.writelines(["next:\n", *(f"  {command}\n" for command in commands)])
 
 
 class _Setup:

@@ -316,6 +316,18 @@ def test_a_place_that_does_not_exist_is_said(gridagent, room, file, says) -> Non
     assert says in done.err
 
 
+def test_commands_to_go_on_with_can_be_copied_whatever_the_file_is_called(gridagent, room) -> None:
+    """Whole, quoted for a shell, and nothing in them moves a terminal. Spec: OPS-1, OPS-7."""
+    deep = room / ("d" * 200) / ("e" * 100)
+    deep.mkdir(parents=True)
+    done = gridagent("init", str(deep / "my config.json"), "--yes")
+    assert f"  gridagent run --config '{deep / 'my config.json'}'" in done.out.splitlines()
+    for flags in ((), ("--json",)):
+        odd = gridagent("init", "a\x1b[2J\udcff.json", "--yes", "--force", *flags)
+        assert odd.code == 0
+        assert not {"\x1b", "\udcff"} & set(odd.out)
+
+
 def test_what_the_environment_breaks_is_said_before_anything_is_written(gridagent, room) -> None:
     """A variable counts in the next command too. Spec: CFG-1."""
     gridagent.environ["GRIDAGENT_AVATARS__ROBIN__FIRST_NAME"] = "Wren"
