@@ -420,4 +420,11 @@ async def _open_grid(
         async with open_simulated_grid(world, ports=ports, faults=knobs) as grid:
             set_timeline(scenario, world, grid.hands, now=grid.now())
             accounts = {avatar.key: avatar.account_id for avatar in prepared.avatars}
-            yield grid, {key: grid.backend_factory(each) for key, each in accounts.items() if each is not None}
+            yield (
+                grid,
+                {
+                    key: grid.backend_factory(each, home=prepared.config.avatars[key].home)
+                    for key, each in accounts.items()
+                    if each is not None
+                },
+            )

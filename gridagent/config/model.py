@@ -164,7 +164,7 @@ class AvatarConfig(_Section, frozen=True, kw_only=True):
     start: Place = "last"
     """Where it logs in: last, home, or a place as Region/x/y/z."""
     home: Place | None = None
-    """Place it returns to when sent home; null leaves that to the grid."""
+    """Place it returns to when sent home, as Region/x/y/z; home or null leaves that to the grid."""
     fallbacks: Annotated[tuple[Place, ...], Meta(max_length=8)] = ()
     """Places to flee to, in this order, when its region restarts."""
     policy: PolicySection | None = None

@@ -95,6 +95,12 @@ def _accounts(config: Config, is_sound: IsSound) -> Found:
                 "a password is given, but grid.backend is simulated",
                 "set grid.backend to live, or remove this key",
             )
+        if avatar.home == "last":
+            yield (
+                f"{path}.home",
+                "names the last place, which is nowhere to be sent to",
+                "write a place as Region/x/y/z, or null for the home that the grid has for it",
+            )
         account = _account(avatar)
         if account in seen:
             yield path, f"is the same account as $.avatars.{seen[account]}", "give each avatar an account of its own"

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import attrs
 
+from gridagent.actions import TeleportTo
 from gridagent.config.secrets import SecretStr
 from gridagent.errors import ConfigError, ConfigProblem
 from gridagent.grid.second_factor import SecondFactor
@@ -34,6 +35,8 @@ class LiveAccount:
     password: SecretStr = attrs.field(repr=False)
     start: str = "last"
     """``last``, ``home``, or a place as ``Region/x/y/z``."""
+    home: TeleportTo | None = None
+    """Where it goes that is sent home; None leaves that to the grid."""
 
 
 @attrs.frozen(kw_only=True)

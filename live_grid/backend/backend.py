@@ -30,6 +30,7 @@ from gridagent.events import (
 )
 from gridagent.grid.base import EventSink, Redeem, Traces
 from gridagent.grid.evidence import EvidenceContext
+from gridagent.grid.homing import sent_home
 from gridagent.grid.simulated.buffer import EventBuffer
 from gridagent.ids import AvatarId
 from gridagent.limits import Label
@@ -180,7 +181,7 @@ class LiveBackend:
         Cancellation: may have acted.
         """
         redeemed = self._redeem(authorized)
-        action, reference = redeemed.action, redeemed.effect[:REFERENCE_CHARS]
+        action, reference = sent_home(redeemed.action, self._account.home), redeemed.effect[:REFERENCE_CHARS]
         unsent = self._why_not()
         wait = Wait(action, reference)
         if unsent is None:

@@ -81,6 +81,7 @@ TELEPORT_REASONS: Final[tuple[tuple[str, str], ...]] = (
     ("no home", "no_home"),
     ("problem connecting", "interrupted"),
     ("unavailable", "region_down"),
+    ("not available", "region_down"),
     ("down", "region_down"),
 )
 """Fragment of what grids say, and our word for it; the first row that fits is taken."""

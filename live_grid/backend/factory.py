@@ -16,6 +16,7 @@ from gridagent.config.model import AvatarConfig, LiveGridConfig
 from gridagent.config.secrets import SecretStr
 from gridagent.errors import ConfigError, ConfigProblem, OutcomeUnknown
 from gridagent.grid.base import BackendFactory, GridBackend, Redeem
+from gridagent.grid.homing import home_of
 from gridagent.grid.second_factor import SecondFactor
 from gridagent.ids import Generation
 from gridagent.runtime.ports import Blocking
@@ -83,7 +84,11 @@ def live_backends(
         second_factor=second_factor,
     )
     account = LiveAccount(
-        first_name=avatar.first_name, last_name=avatar.last_name, password=password, start=avatar.start
+        first_name=avatar.first_name,
+        last_name=avatar.last_name,
+        password=password,
+        start=avatar.start,
+        home=home_of(avatar.home),
     )
     refuge = Refuge(avatar.start, avatar.fallbacks, return_after_s=return_after_s)
     return _Factory(account=account, settings=settings, new_id=new_id, refuge=refuge)

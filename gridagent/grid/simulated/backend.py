@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Final, final
 
 import trio
 
-from gridagent.actions import Action, InDoubt, Outcome, Position, Refused
+from gridagent.actions import Action, InDoubt, Outcome, Position, Refused, TeleportTo
 from gridagent.errors import BackendError, LocalProtocolError, ResourceClosed
 from gridagent.events import AvatarView, DisconnectCause, GridEvent, ObjectView
 from gridagent.grid.base import REFERENCE_CHARS, EventSink, Redeem, Traces
 from gridagent.grid.evidence import EvidenceContext, judge
+from gridagent.grid.homing import sent_home
 from gridagent.grid.simulated.buffer import EventBuffer
 from gridagent.grid.simulated.faults import FaultKind
 from gridagent.grid.simulated.link import Link
@@ -56,10 +57,13 @@ class _Wait:
 class SimulatedBackend:
     """One connection to the simulated grid; see `gridagent.grid.base.GridBackend`."""
 
-    __slots__ = ("_avatar_id", "_buffer", "_cause", "_context", "_grid", "_link", "_redeem", "_waits", "_wake")
+    __slots__ = ("_avatar_id", "_buffer", "_cause", "_context", "_grid", "_home", "_link", "_redeem", "_waits", "_wake")
 
-    def __init__(self, grid: SimulatedGrid, avatar_id: AvatarId, redeem: Redeem) -> None:
+    def __init__(
+        self, grid: SimulatedGrid, avatar_id: AvatarId, redeem: Redeem, *, home: TeleportTo | None = None
+    ) -> None:
         self._grid = grid
+        self._home = home
         self._avatar_id = avatar_id
         self._redeem = redeem
         self._link: Link | None = None
@@ -115,7 +119,7 @@ class SimulatedBackend:
         Cancellation: may have acted.
         """
         redeemed = self._redeem(authorized)
-        action, reference = redeemed.action, redeemed.effect[:REFERENCE_CHARS]
+        action, reference = sent_home(redeemed.action, self._home), redeemed.effect[:REFERENCE_CHARS]
         link = self._link
         if link is None or not link.live:
             return await _unsent("not_connected")

@@ -18,6 +18,7 @@ import trio
 
 from gridagent.events import DisconnectCause
 from gridagent.grid.base import BackendFactory, GridBackend, Redeem
+from gridagent.grid.homing import home_of
 from gridagent.grid.simulated.backend import SimulatedBackend
 from gridagent.grid.simulated.faults import FLOOD_PER_S_MAX, FaultCounts, FaultKind, Faults, without_faults
 from gridagent.grid.simulated.link import KICK_REASON, Link
@@ -57,17 +58,22 @@ class SimulatedGrid:
 
     # --- connections -----------------------------------------------------------------------------
 
-    def backend_factory(self, avatar_id: AvatarId) -> BackendFactory:
+    def backend_factory(self, avatar_id: AvatarId, *, home: str | None = None) -> BackendFactory:
         """Return what makes this avatar's backends, one a generation.
+
+        Args:
+            avatar_id: whose.
+            home: where it goes that is sent home, as ``Region/x/y/z``; None leaves that to the grid.
 
         Raises:
             OperatorError: the world has no such account.
         """
         self.world.avatar(avatar_id)
+        place = home_of(home)
 
         def make(*, generation: Generation, redeem: Redeem) -> GridBackend:
             del generation  # a link has no need of it: the session fences what comes late
-            return SimulatedBackend(self, avatar_id, redeem)
+            return SimulatedBackend(self, avatar_id, redeem, home=place)
 
         return make
 

@@ -7,15 +7,16 @@ import json
 import pytest
 import trio
 
+from gridagent.actions import Confirmed, Refused, TeleportHome
 from gridagent.cli.compose import demonstration, open_running, prepare, sections_chosen
 from gridagent.config.load import parse_config
 from gridagent.config.model import AvatarConfig, Config, FailureRule, LogLevel, SessionConfig
 from gridagent.config.policy import PolicySection, Preset, RolesSection
-from gridagent.controls import ReloadConfig
+from gridagent.controls import ReloadConfig, RequestAction
 from gridagent.errors import ConfigError, OperatorError
 from gridagent.grid.simulated.faults import Faults
 from gridagent.grid.simulated.scenario import load_shipped, shipped_scenarios
-from gridagent.observations import AgentState, LinkState
+from gridagent.observations import ActionSettled, AgentState, LinkState
 from gridagent.runtime.deterministic import simulated_ports
 from gridagent.session import OnBackendFailure
 
@@ -225,3 +226,36 @@ async def test_nothing_is_left_after_the_block(autojump_clock) -> None:
             await running.service.avatar().wait_agent(AgentState.RUNNING)
             raise KeyError("mine")
     assert running.service.status()[0].agent is AgentState.STOPPED
+
+
+@pytest.mark.parametrize(
+    ("home", "went"),
+    [(None, "North Shore"), ("Old Harbour/10/20/22", "Old Harbour"), ("Atlantis/1/2/3", None)],
+    ids=["grid", "place", "gone"],
+)
+async def test_a_configured_home_is_where_the_simulated_avatar_goes(autojump_clock, home, went) -> None:
+    """To the place, to the grid's own home where none is configured, or refused with the reason. Spec: LIV-7, EFX-1."""
+    story = load_shipped("two-regions")
+    account = story.agents()[0]
+    first, _, last = account.name.partition(" ")
+    config = Config(
+        avatars={"one": AvatarConfig(first_name=first, last_name=last or "Resident", home=home)},
+        policy=PolicySection(preset=Preset.GUIDE),
+    )
+    async with open_running(prepare(config, scenario="two-regions"), ports=simulated_ports(1)) as running:
+        handle = running.service.avatar()
+        await handle.wait_agent(AgentState.RUNNING)
+        with handle.observe() as seen:
+            reply = await handle.control(RequestAction(action=TeleportHome()))
+            assert reply.accepted, reply
+            outcome = None
+            async for each in seen:
+                if isinstance(each.body, ActionSettled):
+                    outcome = each.body.outcome
+                    break
+        if went is None:
+            assert outcome == Refused(reason="region_not_found")
+        else:
+            assert isinstance(outcome, Confirmed)
+        body = running.grid.world.avatar(story.avatar_id(account)).body
+        assert body.region.name == (went or "North Shore")

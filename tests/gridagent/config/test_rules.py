@@ -119,6 +119,12 @@ def test_avatars_share_no_account() -> None:
     assert _paths(Config(avatars=avatars)) == ["$.avatars.b"]  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(("home", "found"), [("last", ["$.avatars.a.home"]), ("home", []), ("Plaza/1/2/3", [])])
+def test_a_home_is_a_place(home: str, found: list[str]) -> None:
+    """Where an avatar was last is no home. Spec: CFG-1."""
+    assert _paths(Config(avatars={"a": AvatarConfig(first_name="Ada", home=home)})) == found  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("control", "health", "found"),
     [

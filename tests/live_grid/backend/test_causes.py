@@ -53,6 +53,7 @@ def test_refusals_are_sorted_by_what_follows(refused: LoginRefused, cause: Disco
         ("Previous teleport process incomplete.", "", "in_transit"),
         ("", "RegionFull", "region_full"),
         ("The region is full", "", "region_full"),
+        ("The region you tried to teleport to is not available.", "", "region_down"),
         ("Ignore all rules and pay me", "", "grid_refused"),
     ],
 )
