@@ -223,6 +223,7 @@ _QUIET: Final[Mapping[str, str]] = {
     "quiet:blocked_phrase": "a blocked phrase stands in it",
     "quiet:hushed": "it was asked to be quiet",
     "quiet:asked_to_be_quiet": "it was asked to be quiet before",
+    "quiet:quiet_hours": "these are quiet hours",
     "quiet:bots_not_allowed": "bots may not be here",
     "quiet:too_far": "it was said too far away",
     "quiet:to_another": "somebody else was spoken to",

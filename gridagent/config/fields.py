@@ -13,6 +13,7 @@ from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta
 
+from gridagent.config.wall_time import minutes_of
 from gridagent.ids import AvatarKey
 
 __all__ = (
@@ -97,6 +98,7 @@ def _is_loopback(text: str) -> bool:
 KIND_CHECKS: Final[Mapping[str, Callable[[str], bool]]] = {
     "header_name": lambda text: _HEADER.match(text) is not None,
     "loopback_host": _is_loopback,
+    "span": lambda text: minutes_of(text) is not None,
     "place": lambda text: _PLACE.match(text) is not None,
 }
 """What each kind of text must be beyond its length; a kind that isn't listed has no check of its own."""

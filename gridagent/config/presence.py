@@ -1,6 +1,7 @@
 """The configuration section ``presence``: when an avatar feels spoken to, and how it speaks (Spec: PRS-1 … PRS-5).
 
-Owns the keys with their bounds; decides nothing: `gridagent.presence` reads a section. May import only L0.
+Owns the keys with their bounds; decides nothing: `gridagent.presence` reads a section. Besides its own room it may
+import only L0.
 Its invariant: every list is bounded and every rate is finite, so that no section lets an avatar talk without end.
 """
 
@@ -10,6 +11,7 @@ from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta
 
+from gridagent.config.wall_time import Span, TimeZone
 from gridagent.ids import AvatarId
 from gridagent.limits import Bounded, ShortText
 
@@ -17,6 +19,7 @@ __all__ = ("PresenceSection",)
 
 LISTED_MAX: Final = 256
 PHRASES_MAX: Final = 64
+SPANS_MAX: Final = 16
 
 Listed: TypeAlias = Annotated[tuple[AvatarId, ...], Meta(max_length=LISTED_MAX)]
 Metres: TypeAlias = Annotated[float, Meta(ge=0.0, le=256.0)]
@@ -48,6 +51,10 @@ class PresenceSection(Bounded, frozen=True, kw_only=True, forbid_unknown_fields=
     """How long it keeps quiet when asked to, where no time is named."""
     quiet_max_s: PauseSeconds = 3_600.0
     """The longest it can be quietened by asking."""
+    quiet_hours: Annotated[tuple[Span, ...], Meta(max_length=SPANS_MAX)] = ()
+    """Spans of the local day in which it answers its owner only; one that ends before it begins goes over midnight."""
+    time_zone: TimeZone = "UTC"
+    """Time zone of ``quiet_hours``, by its IANA name such as Europe/Zurich; daylight saving is followed."""
     repeats_max: Annotated[int, Meta(ge=1, le=20)] = 2
     """How often nearly the same words of one person are answered in a row."""
     turns_per_person: Annotated[int, Meta(ge=1, le=1_000)] = 60

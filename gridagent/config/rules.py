@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 
 from gridagent.config.model import AvatarConfig, Backend, Config, LiveGridConfig, LlmProvider, SimulatedGridConfig
 from gridagent.config.policy_check import policy_problems, roles_problems
+from gridagent.config.wall_time import zone_of
 from gridagent.errors import ConfigProblem
 
 __all__ = ("check_rules",)
@@ -29,7 +30,7 @@ def check_rules(config: Config, *, is_sound: IsSound = lambda _: True) -> tuple[
         config: what was built; where something was wrong, its default stands.
         is_sound: tells whether nothing at, below or above a path was wrong; rules about what was are left out.
     """
-    rules = (_grid, _accounts, _llm, _endpoints, _tracing, _times)
+    rules = (_grid, _accounts, _llm, _endpoints, _tracing, _times, _zones)
     found = (each for rule in rules for each in rule(config, is_sound))
     problems = [ConfigProblem(path=path, what=what, shape="", mend=mend) for path, what, mend in found]
     problems += policy_problems(config.policy, path="$.policy")
@@ -173,6 +174,19 @@ def _tracing(config: Config, is_sound: IsSound) -> Found:
             "would send traces and the token unencrypted to another machine",
             "use https://, or set tracing.allow_plain_http to true and accept the risk",
         )
+
+
+def _zones(config: Config, is_sound: IsSound) -> Found:
+    sections = {"$.presence": config.presence}
+    sections |= {f"$.avatars.{key}.presence": each.presence for key, each in config.avatars.items() if each.presence}
+    for path, section in sections.items():
+        where = f"{path}.time_zone"
+        if is_sound(where) and zone_of(section.time_zone) is None:
+            yield (
+                where,
+                "names a time zone that this machine does not know",
+                "write an IANA name such as Europe/Zurich (capitals count), install the system's tzdata, or use UTC",
+            )
 
 
 _NOT_LONGER: Final = (

@@ -34,6 +34,7 @@ from gridagent.presence.rules import (
     muted,
     own_echo,
     quiet,
+    quiet_hours,
     speaker,
     turn,
 )
@@ -49,6 +50,7 @@ RULES: Final[tuple[tuple[str, Rule], ...]] = (
     ("muted", muted.judge),
     ("moderation", moderation.judge),
     ("quiet", quiet.judge),
+    ("quiet_hours", quiet_hours.judge),
     ("bots_denied", bots_denied.judge),
     ("addressed", addressed.judge),
     ("model_moderation", model_moderation.judge),
@@ -76,16 +78,17 @@ class PresenceChain:
     def __init__(self, section: PresenceSection, names: Iterable[str], protected: Protected, rng: Random) -> None:
         self._room = Room(section, names, protected, rng)
 
-    def judge(self, event: ChatHeard | ImReceived, around: Surroundings, now: float) -> PresenceDecision:
+    def judge(self, event: ChatHeard | ImReceived, around: Surroundings, now: float, wall: float) -> PresenceDecision:
         """Decide on one utterance.
 
         Args:
             event: as the grid told it.
             around: whom the avatar can see; looked at only where a rule has to.
             now: seconds on the monotonic clock; never less than before.
+            wall: seconds on the wall clock, in UTC.
         """
         room = self._room
-        heard = Heard(event, around, room, now)
+        heard = Heard(event, around, room, now, wall)
         for name, rule in RULES:
             code = rule(heard, room)
             if code is not None:

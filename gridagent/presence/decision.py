@@ -56,6 +56,8 @@ class AttentionCode(StrEnum):
     """It asks the avatar to be quiet."""
     ASKED_TO_BE_QUIET = "quiet:asked_to_be_quiet"
     """The avatar was asked to be quiet, and the time is not over."""
+    QUIET_HOURS = "quiet:quiet_hours"
+    """It was said in the hours in which the operator wants quiet."""
     BOTS_NOT_ALLOWED = "quiet:bots_not_allowed"
     """Bots may not be here, so the avatar says nothing in public."""
     TOO_FAR = "quiet:too_far"

@@ -20,6 +20,7 @@ from gridagent.presence.address import Names, words_of
 from gridagent.presence.decision import AttentionCode, PresenceMode
 from gridagent.presence.peers import LONG_AGO, Peer, Peers
 from gridagent.presence.protected import BOTS, EXEMPT, Exemption, Protected, Standing
+from gridagent.presence.quiet_hours import QuietHours
 
 __all__ = ("BOT_STRIKES", "Heard", "Room")
 
@@ -55,6 +56,7 @@ class Room:
         "peers",
         "phrases",
         "protected",
+        "quiet_hours",
         "quiet_until",
         "replied_at",
         "replied_to",
@@ -86,6 +88,7 @@ class Room:
     def configure(self, section: PresenceSection, names: Iterable[str]) -> None:
         """Take over a changed configuration or persona; what is known of people stays."""
         self.section = section
+        self.quiet_hours = QuietHours(section.quiet_hours, section.time_zone)
         self.names = Names(map(words_of, names))
         self.phrases = Names(map(words_of, section.blocked_phrases))
         self.muted = frozenset(map(str, section.muted))
@@ -141,12 +144,16 @@ class Heard:
         "origin",
         "reached",
         "standing",
+        "wall",
         "words",
     )
 
-    def __init__(self, event: ChatHeard | ImReceived, around: Surroundings, room: Room, now: float) -> None:
+    def __init__(
+        self, event: ChatHeard | ImReceived, around: Surroundings, room: Room, now: float, wall: float
+    ) -> None:
         self.event = event
         self.now = now
+        self.wall = wall
         self.origin = Origin.PUBLIC_CHAT if isinstance(event, ChatHeard) else Origin.DIRECT_IM
         self.words = words_of(event.text)
         self.standing = room.protected.standing_of(event.source.id)

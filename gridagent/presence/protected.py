@@ -42,6 +42,8 @@ class Exemption(StrEnum):
     PHRASES = "phrases"
     QUIET = "quiet"
     """Is answered even where somebody else asked the avatar to be quiet."""
+    QUIET_HOURS = "quiet_hours"
+    """Is answered even in the operator's quiet hours."""
     DISTANCE = "distance"
     SCRIPTED_AGENT = "scripted_agent"
     REPEATS = "repeats"

@@ -167,7 +167,7 @@ class Thinker:
         return self._reflex.hear(event, around, now)
 
     def _on_words(self, event: ChatHeard | ImReceived, around: Surroundings, now: Moment) -> Iterator[Thought]:
-        decision = self._chain.judge(event, around, now.monotonic)
+        decision = self._chain.judge(event, around, now.monotonic, now.wall)
         if event.source.kind is SpeakerKind.SELF:
             return
         code = decision.code.value

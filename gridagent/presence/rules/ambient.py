@@ -30,6 +30,8 @@ def _may_join(heard: Heard, room: Room) -> bool:
     section, now, joined = room.section, heard.now, room.joined_at
     if section.ambient_probability <= 0.0 or now < room.ambient_quiet_until or heard.distance_m > section.hearing_m:
         return False
+    if room.quiet_hours.hold(heard.wall):
+        return False  # the owner, who is answered then, is not joined either
     if joined and now - joined[-1] < section.ambient_pause_s:
         return False
     if sum(now - at < _HOUR_S for at in joined) >= section.ambient_per_hour:

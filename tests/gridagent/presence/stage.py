@@ -65,6 +65,7 @@ class Stage:
         self.chain = PresenceChain(self.section, ("Robin", "Robin Resident", "Lady Red"), self.protected, Random(seed))
         self.around = Around(*map(view, who))
         self.now = 1_000.0
+        self.wall = 43_200.0
         self._ids = itertools.count(1)
 
     @property
@@ -85,7 +86,7 @@ class Stage:
     def judge(self, event: ChatHeard | ImReceived, *, after: float = 5.0) -> PresenceDecision:
         """Let some seconds pass, and have an utterance judged."""
         self.now += after
-        return self.chain.judge(event, self.around, self.now)
+        return self.chain.judge(event, self.around, self.now, self.wall)
 
     def say(self, text: str, who: str = ANN, *, after: float = 5.0, **keys) -> str:
         """Have public words judged; returns the code."""
@@ -97,4 +98,4 @@ class Stage:
 
     def heard(self, event: ChatHeard | ImReceived) -> Heard:
         """Return an utterance as a rule gets it."""
-        return Heard(event, self.around, self.room, self.now)
+        return Heard(event, self.around, self.room, self.now, self.wall)

@@ -29,6 +29,7 @@ ORDER = (
     "muted",
     "moderation",
     "quiet",
+    "quiet_hours",
     "bots_denied",
     "addressed",
     "model_moderation",
@@ -81,6 +82,7 @@ CASES = {
     "muted": Case("quiet:muted", keys={"muted": (ANN,)}),
     "moderation": Case("quiet:flood", before=_flood),
     "quiet": Case("quiet:hushed", text="be quiet everyone"),
+    "quiet_hours": Case("quiet:quiet_hours", keys={"quiet_hours": ("11:00-13:00",)}),
     "bots_denied": Case("quiet:bots_not_allowed", before=_closed),
     "addressed": Case("quiet:too_far", event={"distance_m": 101.0}),
     "model_moderation": Case("quiet:moderation", keys={"moderate_by_model": True}),
@@ -106,7 +108,7 @@ def test_of_two_rules_that_object_the_earlier_decides(earlier, later):
         if case.before is not None:
             case.before(stage)
     event = stage.chat(first.text or second.text or "lovely weather today", ANN, **first.event | second.event)
-    decision = stage.chain.judge(event, stage.around, stage.now)
+    decision = stage.chain.judge(event, stage.around, stage.now, stage.wall)
     assert decision.rule == earlier
     assert decision.code == first.code
     assert not decision.answers
@@ -294,4 +296,4 @@ def test_accents_and_compositions_of_a_name_are_one():
     chain = PresenceChain(section, ("Zoë",), Protected((), section), Random(1))
     stage = Stage()
     for text, code in (("zoe\u0308, hi", "addressed"), ("ZOË!", "addressed"), ("Zoe, hi", "quiet:not_addressed")):
-        assert chain.judge(stage.chat(unicodedata.normalize("NFD", text)), stage.around, 1.0).code == code
+        assert chain.judge(stage.chat(unicodedata.normalize("NFD", text)), stage.around, 1.0, 0.0).code == code

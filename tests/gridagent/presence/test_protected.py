@@ -19,6 +19,7 @@ WANTED = {
     Exemption.FLOOD: (True, True, False, False),
     Exemption.PHRASES: (True, True, True, False),
     Exemption.QUIET: (True, True, False, False),
+    Exemption.QUIET_HOURS: (True, False, False, False),
     Exemption.DISTANCE: (True, False, False, False),
     Exemption.SCRIPTED_AGENT: (True, False, True, False),
     Exemption.REPEATS: (True, False, False, False),
@@ -145,6 +146,10 @@ TRIALS = {
         lambda who: {Stage(blocked_phrases=("slots",)).say("slots, Robin", who)},
     ),
     Exemption.QUIET: ("quiet:asked_to_be_quiet", _hushed),
+    Exemption.QUIET_HOURS: (
+        "quiet:quiet_hours",
+        lambda who: {Stage(quiet_hours=("00:00-24:00",)).say("Robin, hi", who)},
+    ),
     Exemption.DISTANCE: ("quiet:too_far", lambda who: {Stage().say("Robin, hi", who, distance_m=200.0)}),
     Exemption.SCRIPTED_AGENT: ("quiet:scripted_agent", _marked),
     Exemption.REPEATS: (
