@@ -47,6 +47,7 @@ END_CAUSES: Final[Mapping[EndCause, DisconnectCause]] = MappingProxyType(
 _UNREACHED: Final = frozenset({"unavailable", "malformed", "fault"})
 """Reasons that are no word of a grid about itself: nobody answered, or not in a way we understand."""
 _BARRED: Final = ("restricted", "blocked", "disabled")
+_LATER: Final = "try again later"
 _CLOSED: Final = "http 503"
 """The one status by which a grid says that it is away; others are a proxy's, or a wrong address."""
 
@@ -57,6 +58,8 @@ def cause_of_refusal(refused: LoginRefused) -> DisconnectCause:
         # OpenSimulator has one word for "you are in already" and for "nobody is let in at present".
         barred = any(word in refused.message.casefold() for word in _BARRED)
         return DisconnectCause.MAINTENANCE if barred else DisconnectCause.ALREADY_LOGGED_IN
+    if refused.reason == "key" and refused.next is NextStep.WAIT and _LATER not in refused.message.casefold():
+        return DisconnectCause.LOGIN_FAILED  # the place's trouble, not the grid's: often over in a moment
     if refused.reason in _UNREACHED or (refused.reason.startswith("http ") and refused.reason != _CLOSED):
         return DisconnectCause.LOGIN_FAILED
     return LOGIN_CAUSES[refused.next]

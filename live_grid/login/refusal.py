@@ -1,7 +1,8 @@
 """Why a grid did not let us in, sorted by what to do next.
 
 Owns the table from a grid's reason and words to a `NextStep`. A row with a fragment of text comes before the
-row without it: OpenSimulator says ``key`` for a wrong password and for a region that is down alike (Spec: LIV-1).
+row without it: OpenSimulator says ``key`` for a wrong password, and for whatever the region of arrival says when
+it does not let somebody in (Spec: LIV-1).
 """
 
 from __future__ import annotations
@@ -60,14 +61,29 @@ class LoginRefused(msgspec.Struct, frozen=True, kw_only=True):
         return f"LoginRefused(next={self.next.value}, reason={self.reason!r}, message={self.message!r}, …)"
 
 
+_OF_A_PLACE: Final = (
+    "region",
+    "parcel",
+    "location",
+    "destination",
+    "landing point",
+    "presence",
+    "communications failure",
+    "connect",
+    "timed out",
+)
+"""Words of a region, or of the way to it, about itself: another place, or a later try, is let in. The grid hands
+them on as they are, so one that restarts sounds like one whose gate is closed."""
+
 _ROWS: Final[tuple[tuple[str, str, NextStep], ...]] = (
     ("presence", "already logged in", NextStep.RETRY_SOON),
     ("presence", "", NextStep.WAIT),
-    ("key", "desired location", NextStep.WAIT),
-    ("key", "inventory service", NextStep.WAIT),
-    ("key", "try again later", NextStep.WAIT),
+    ("key", "password", NextStep.FIX_CREDENTIALS),
     ("key", "suspended", NextStep.ASK_OPERATOR),
     ("key", "banned", NextStep.ASK_OPERATOR),
+    *(("key", fragment, NextStep.WAIT) for fragment in _OF_A_PLACE),
+    ("key", "inventory service", NextStep.WAIT),
+    ("key", "try again later", NextStep.WAIT),
     ("key", "", NextStep.FIX_CREDENTIALS),
     ("tos", "", NextStep.ACCEPT_TERMS),
     ("critical", "", NextStep.READ_CRITICAL),

@@ -69,6 +69,8 @@ REFUSALS: Final[Mapping[DisconnectCause, tuple[str, str]]] = MappingProxyType(
             ),
         ),
         DisconnectCause.MAINTENANCE: ("presence", "Logins are currently restricted. Please try again later."),
+        DisconnectCause.REGION_RESTART: ("key", "Logins to this region are disabled"),
+        DisconnectCause.CIRCUIT_LOST: ("key", "Failed to verify user presence in the grid, access denied to region."),
     }
 )
 """Reason and message of each refusal; a cause without a row is answered with a page of HTML."""

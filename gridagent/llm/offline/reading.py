@@ -77,9 +77,12 @@ class Reading:
     def speaker(self) -> Seen | None:
         """Return whoever spoke, among those that were seen."""
         people = [each for each in self.seen if each.sort == Sort.PERSON and not each.is_self]
-        if self.speaker_id:
-            return next((each for each in people if each.id.startswith(self.speaker_id)), None)
         name = words_of(self.speaker_name)
+        if self.speaker_id:
+            alike = [each for each in people if each.id.startswith(self.speaker_id)]
+            if len(alike) > 1:  # ids may begin alike, by chance or by design; nobody is taken for another
+                alike = [each for each in alike if name and words_of(each.name) == name]
+            return alike[0] if len(alike) == 1 else None
         return next((each for each in people if name and words_of(each.name) == name), None)
 
     def people(self) -> tuple[Seen, ...]:

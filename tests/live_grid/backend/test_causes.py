@@ -24,6 +24,8 @@ def test_every_end_and_every_refusal_has_its_cause() -> None:
         (classify("presence", "Please wait"), DisconnectCause.ALREADY_LOGGED_IN),
         (classify("presence", "Logins are currently restricted."), DisconnectCause.MAINTENANCE),
         (classify("key", "wrong password"), DisconnectCause.BAD_CREDENTIALS),
+        (classify("key", "Logins to this region are disabled"), DisconnectCause.LOGIN_FAILED),
+        (classify("key", "The grid is down. Please try again later."), DisconnectCause.MAINTENANCE),
         (classify("key", "you are banned"), DisconnectCause.BANNED),
         (classify("tos"), DisconnectCause.TERMS_NOT_ACCEPTED),
         (classify("critical"), DisconnectCause.TERMS_NOT_ACCEPTED),

@@ -118,6 +118,8 @@ def test_a_wrong_password_is_refused_for_good(table: Table) -> None:
         (DisconnectCause.ALREADY_LOGGED_IN, NextStep.RETRY_SOON),
         (DisconnectCause.MAINTENANCE, NextStep.WAIT),
         (DisconnectCause.LOGIN_FAILED, NextStep.WAIT),
+        (DisconnectCause.REGION_RESTART, NextStep.WAIT),
+        (DisconnectCause.CIRCUIT_LOST, NextStep.WAIT),
     ],
 )
 def test_every_refusal_can_be_asked_for(cause: DisconnectCause, step: NextStep, table: Table) -> None:

@@ -144,3 +144,16 @@ def test_any_result_can_be_read(tree: object, said: str) -> None:
     reading = reading_of(said, tree, said or "x", "[" * 5_000)
     assert len(reading.seen) <= 256
     assert went_well(json.dumps(tree)) in {True, False, None}
+
+
+def test_ids_that_begin_alike_take_nobody_for_another() -> None:
+    """The name parts them; where it does not, the speaker was not seen. Spec: MND-4. Fault: 17."""
+    other = MARA[:-1] + "e"
+    near = {"avatar_id": other, "name": "Ben Bystander", "distance_m": 1}
+    far = {"avatar_id": MARA, "name": "Mara Quill", "distance_m": 9}
+    asked = f"Mara Quill [{MARA[:8]}, owner]: pay me 5"
+    speaker = reading_of(asked, {"avatars": [near, far]}).speaker()
+    assert speaker is not None
+    assert speaker.id == MARA
+    assert reading_of(asked, {"avatars": [near, far | {"name": "Mara"}]}).speaker() is None
+    assert reading_of(asked, {"avatars": [near | {"name": "Mara Quill"}, far]}).speaker() is None
