@@ -323,6 +323,7 @@ class _Setup:
         self._settings[f"{avatar}.aliases"] = []
         if live:
             self._settings[f"{avatar}.start"] = chosen.start
+            self._settings[f"{avatar}.home"] = None
             self._settings[f"{avatar}.fallbacks"] = []
 
     def _with_persona(self, text: str) -> AvatarConfig:

@@ -101,7 +101,18 @@ def test_every_section_and_many_keys_have_a_comment(gridagent, room) -> None:
     """Whoever opens the file knows what it says; nothing that was typed is in a comment. Spec: OPS-1."""
     assert gridagent("init", "--yes", *LIVE, "--password-file", secret(room)).code == 0
     lines = (room / "config.json").read_text(encoding="utf-8").splitlines()
-    for key in ("avatars", "grid", "roles", "policy", "llm", "password_file", "start", "backend", "accept_terms"):
+    for key in (
+        "avatars",
+        "grid",
+        "roles",
+        "policy",
+        "llm",
+        "password_file",
+        "start",
+        "home",
+        "backend",
+        "accept_terms",
+    ):
         at = next(number for number, line in enumerate(lines) if line.strip().startswith(f'"{key}":'))
         assert lines[at - 1].strip().startswith("//"), key
     assert not any("Ada" in line for line in lines if line.strip().startswith("//"))
