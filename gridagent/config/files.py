@@ -20,6 +20,7 @@ from typing import Final, TextIO
 
 import msgspec
 
+from gridagent.config import acl
 from gridagent.errors import ConfigError, ConfigProblem
 
 __all__ = (
@@ -34,6 +35,7 @@ __all__ = (
 
 _CHUNK_BYTES: Final = 16 * 1024
 _OTHERS: Final = 0o077
+_MORE_THAN_GROUP_READS: Final = 0o037
 _WORLD_WRITABLE: Final = 0o002
 
 
@@ -42,7 +44,7 @@ class FileContent(msgspec.Struct, frozen=True, kw_only=True):
 
     data: bytes
     private: bool
-    """Nobody but its owner has any permission on it."""
+    """Nobody but its owner, and this user, has any permission on it."""
 
     def __repr__(self) -> str:
         return f"FileContent({len(self.data)} bytes, private={self.private})"
@@ -160,7 +162,7 @@ def _append(path: Path) -> TextIO:
     _check_platform(path)
     descriptor = _open_without_links(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     try:
-        _check(os.fstat(descriptor), holds_secret=False, max_bytes=sys.maxsize)
+        _check(descriptor, holds_secret=False, max_bytes=sys.maxsize)
     except _Refused:
         os.close(descriptor)
         raise
@@ -182,7 +184,7 @@ def _read(path: Path, *, max_bytes: int, holds_secret: bool) -> FileContent:
     _check_platform(path)
     descriptor = _open_without_links(path, os.O_RDONLY, quote=not holds_secret)
     try:
-        private = _check(os.fstat(descriptor), holds_secret=holds_secret, max_bytes=max_bytes)
+        private = _check(descriptor, holds_secret=holds_secret, max_bytes=max_bytes)
         before = os.fstat(descriptor)
         data = _read_capped(descriptor, max_bytes)
         after = os.fstat(descriptor)
@@ -258,8 +260,9 @@ def _sentence(error: OSError, part: str) -> tuple[str, str]:
     return reasons.get(error.errno or 0, (f"the file cannot be read ({code})", "check the file and its disk"))
 
 
-def _check(status: os.stat_result, *, holds_secret: bool, max_bytes: int) -> bool:
+def _check(descriptor: int, *, holds_secret: bool, max_bytes: int) -> bool:
     """Judge the open descriptor; returns whether the file is private."""
+    status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         raise _Refused("this is not a regular file", "name a regular file", _kind(status.st_mode))
     if status.st_uid not in {os.geteuid(), 0}:
@@ -271,13 +274,25 @@ def _check(status: os.stat_result, *, holds_secret: bool, max_bytes: int) -> boo
     if status.st_nlink != 1:
         raise _Refused("the file has other names (hard links)", "use a file with one name", f"{status.st_nlink} links")
     mode = stat.S_IMODE(status.st_mode)
-    if holds_secret and mode & _OTHERS:
+    private = not mode & _OTHERS or _is_lent_to_us(descriptor, mode)
+    if holds_secret and not private:
         raise _Refused("others may read or change this secret", "run chmod 600 on the file", f"mode {mode:03o}")
     if mode & _WORLD_WRITABLE:
         raise _Refused("anybody may change this file", "run chmod o-w on the file", f"mode {mode:03o}")
     if status.st_size > max_bytes:
         raise _too_large(max_bytes, status.st_size)
-    return not mode & _OTHERS
+    return private
+
+
+def _is_lent_to_us(descriptor: int, mode: int) -> bool:
+    """Tell whether what looks like a group's right to read is only this user's, as of a credential from systemd."""
+    read_attribute = getattr(os, "getxattr", None)
+    if read_attribute is None or mode & _MORE_THAN_GROUP_READS:
+        return False
+    try:
+        return not acl.grants_others(read_attribute(descriptor, acl.ATTRIBUTE), os.geteuid())
+    except OSError:
+        return False  # no list: the bits mean what they say
 
 
 def _too_large(max_bytes: int, size: int | None = None) -> _Refused:

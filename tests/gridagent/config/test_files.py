@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import struct
 from pathlib import Path
 
 import pytest
 
-from gridagent.config import files
+from gridagent.config import acl, files
 from gridagent.config.files import FileContent, absolute_path, open_for_append, platform_gaps, read_file, shown_path
 from gridagent.errors import ConfigError
 
@@ -45,6 +46,47 @@ def test_a_private_regular_file_is_read(secret: Path) -> None:
     content = read_file(secret, max_bytes=64, holds_secret=True, where="$")
     assert content == FileContent(data=b"canary-secret\n", private=True)
     assert "canary" not in repr(content)
+
+
+ACCESS = [(1, 4, 0xFFFF_FFFF), (4, 0, 0xFFFF_FFFF), (16, 4, 0xFFFF_FFFF), (32, 0, 0xFFFF_FFFF)]
+
+
+def _access_list(user: int) -> bytes:
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in [*ACCESS, (2, 4, user)])
+
+
+def test_a_secret_that_a_list_lends_to_this_user_is_read(secret: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A credential of systemd looks as if a group could read it, and no group can. Spec: CFG-2."""
+    secret.chmod(0o440)
+    monkeypatch.setattr(os, "getxattr", lambda *_: _access_list(os.geteuid()), raising=False)
+    assert read_file(secret, max_bytes=64, holds_secret=True, where="$").private
+    monkeypatch.setattr(os, "getxattr", lambda *_: _access_list(os.geteuid() + 1))
+    assert "others may read" in _refusal(secret, holds_secret=True)
+    for mode in (0o444, 0o460, 0o450):
+        monkeypatch.setattr(os, "getxattr", lambda *_: _access_list(os.geteuid()))
+        secret.chmod(mode)
+        assert "others may read" in _refusal(secret, holds_secret=True)
+
+
+def test_a_list_of_this_machines_own_kernel_reads_the_same(secret: Path) -> None:
+    """Not only in bytes of ours. Spec: CFG-2."""
+    secret.chmod(0o400)
+    entries = sorted([*ACCESS, (2, 4, os.geteuid())])  # the kernel wants them in order
+    data = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+    try:
+        os.setxattr(secret, acl.ATTRIBUTE, data)
+    except (AttributeError, OSError):
+        pytest.skip("no access lists here")
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o440
+    assert read_file(secret, max_bytes=64, holds_secret=True, where="$").private
+
+
+def test_where_there_are_no_lists_the_bits_mean_what_they_say(secret: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No list on the file, or a platform without any. Spec: CFG-2."""
+    secret.chmod(0o440)
+    assert "others may read" in _refusal(secret, holds_secret=True)
+    monkeypatch.delattr(os, "getxattr", raising=False)
+    assert "others may read" in _refusal(secret, holds_secret=True)
 
 
 def test_a_file_others_may_read_is_no_secret_but_can_be_read(secret: Path) -> None:
