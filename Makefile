@@ -143,6 +143,7 @@ lock: | python ## Make the hash locks anew from pyproject.toml (UPGRADE=--upgrad
 	$(PYTHON) -m venv --clear $(LOCK_VENV)
 	$(LOCK_VENV)/bin/python $(PIP) install --quiet uv==0.13.9
 	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) pyproject.toml -o requirements/run.txt
+	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) pyproject.toml --extra live -c requirements/run.txt -o requirements/live.txt
 	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) requirements/build.in -c requirements/run.txt -o requirements/build.txt
 	$(LOCK_VENV)/bin/$(LOCK) $(UPGRADE) pyproject.toml requirements/build.in --extra dev \
 	  -c requirements/run.txt -c requirements/build.txt -o requirements/dev.txt

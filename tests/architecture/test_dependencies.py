@@ -90,7 +90,7 @@ def test_packages_import_only_what_is_declared() -> None:
     assert not report(findings)
 
 
-@pytest.mark.parametrize("lock", ["run", "build", "dev"])
+@pytest.mark.parametrize("lock", ["run", "live", "build", "dev"])
 def test_locks_are_exact_and_name_no_place(lock: str) -> None:
     """Each lock pins every release by hash and says nothing about where it comes from."""
     assert not report(lock_faults((ROOT / "requirements" / f"{lock}.txt").read_text(encoding="utf-8")))
@@ -102,17 +102,19 @@ def _pins(path: Path) -> dict[str, str]:
 
 def test_locks_hold_what_pyproject_asks_for() -> None:
     """Each declared dependency is locked at a release that satisfies it, the same one in every lock."""
-    run, build, dev = (_pins(ROOT / "requirements" / f"{name}.txt") for name in ("run", "build", "dev"))
+    run, live, build, dev = (_pins(ROOT / "requirements" / f"{name}.txt") for name in ("run", "live", "build", "dev"))
     project = _project()
     for wanted, lock in (
         (project["dependencies"], run),
         (project["dependencies"], dev),
         (project["optional-dependencies"]["live"], dev),
+        (project["optional-dependencies"]["live"], live),
         (project["optional-dependencies"]["dev"][1:], dev),
     ):
         for requirement in map(Requirement, wanted):
             assert requirement.specifier.contains(lock[requirement.name]), requirement.name
-    assert (run | build).items() <= dev.items()
+    assert (run | live | build).items() <= dev.items()
+    assert run.items() <= live.items()
 
 
 def test_the_offline_install_has_no_transport_and_no_server() -> None:

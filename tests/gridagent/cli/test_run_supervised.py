@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from gridagent.cli.exit_codes import ExitCode
+from tests.docs.test_deploy import health_command
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = {
@@ -90,6 +91,13 @@ def _ask(port: int, path: str, token: str = "") -> tuple[int, str]:
         connection.close()
 
 
+def _check(port: int) -> int:
+    """Perform the health check of the image; return its exit code."""
+    _, option, source = health_command()
+    command = [sys.executable, option, source.replace("8719", str(port))]
+    return subprocess.run(command, stderr=subprocess.DEVNULL, check=False, timeout=15).returncode  # noqa: S603 - ours
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_a_service_is_ready_alive_reloads_and_stops_in_order(tmp_path: Path) -> None:
@@ -105,6 +113,7 @@ def test_a_service_is_ready_alive_reloads_and_stops_in_order(tmp_path: Path) -> 
             log.append(json.loads(service.process.stderr.readline()))
         port = int(log[-1]["where"].rpartition(":")[2])
         assert _ask(port, "/livez") == (200, "ok\n")
+        assert _check(port) == 0
         assert _ask(port, "/readyz", token) == (200, "ok\navatar robin online\n")
         assert _ask(port, "/metrics")[0] == 401
         status, numbers = _ask(port, "/metrics", token)
@@ -121,6 +130,7 @@ def test_a_service_is_ready_alive_reloads_and_stops_in_order(tmp_path: Path) -> 
         assert (code, rest[-1]["event"], rest[-1]["why"]) == (ExitCode.OK, "service_ended", "terminate")
         assert [each["READY"] for each in service.words if "READY" in each] == ["1", "1"]
         assert sorted(each.name for each in (tmp_path / "run").iterdir()) == ["service.lock"]
+        assert _check(port) == 1
 
 
 @pytest.mark.slow
