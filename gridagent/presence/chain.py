@@ -137,6 +137,10 @@ class PresenceChain:
             case _:
                 pass
 
+    def fence(self) -> None:
+        """Take note that the connection is over: utterance ids are unique within one, and begin anew in the next."""
+        self._room.seen.clear()
+
     def configure(self, section: PresenceSection, names: Iterable[str]) -> None:
         """Take over a changed configuration or persona; what is known of people stays."""
         self._room.protected.relist(section)

@@ -259,6 +259,7 @@ class Thinker:
     def fence(self, now: Moment) -> Sequence[Thought]:
         """End everything: the connection is over."""
         self._parcel = None
+        self._chain.fence()
         thoughts, _ = self._stopped(now)
         return thoughts
 

@@ -297,3 +297,12 @@ def test_accents_and_compositions_of_a_name_are_one():
     stage = Stage()
     for text, code in (("zoe\u0308, hi", "addressed"), ("ZOË!", "addressed"), ("Zoe, hi", "quiet:not_addressed")):
         assert chain.judge(stage.chat(unicodedata.normalize("NFD", text)), stage.around, 1.0, 0.0).code == code
+
+
+def test_the_next_connection_may_use_an_id_again():
+    """Spec: PRS-1, SUP-5 — a grid counts from one after each login; its first words are no repetitions."""
+    stage = Stage()
+    assert stage.say("Robin, hi", utterance_id="u1") == "addressed"
+    assert stage.say("Robin, hi again", utterance_id="u1") == "quiet:duplicate"
+    stage.chain.fence()
+    assert stage.say("Robin, hello there", utterance_id="u1") == "addressed"
