@@ -26,7 +26,7 @@ from gridagent.cli.scene import Scene, plain_line, summary
 from gridagent.cli.terminal import Output
 from gridagent.cli.view import observation_line
 from gridagent.cli.vocabulary import COMMAND_WORDS
-from gridagent.cli.wording import doubt_in_words, moment_in_words
+from gridagent.cli.wording import doubt_in_words, lacking_in_words, moment_in_words
 from gridagent.config.load import load_config
 from gridagent.config.secrets import SecretStr
 from gridagent.controls import Control, ControlReply
@@ -163,6 +163,8 @@ def _status_lines(row: StatusRow, doubts: Sequence[DoubtRow]) -> list[str]:
     lines = [summary(status)]
     if status.link is LinkState.AUTHENTICATION_BLOCKED:
         lines.append(f"  {what_helps(status.last_error)}")
+    if status.profile is not None and (lacking := lacking_in_words(status.profile)):
+        lines.append(f"  the grid {shown(status.profile.grid, 64)} has {lacking}: tools for it are not offered")
     if row.approvals:
         lines.append(f"  {row.approvals} approvals wait for an answer: gridagent approvals")
     if status.gateway.safe_mode:

@@ -35,6 +35,7 @@ __all__ = (
     "doubt_in_words",
     "fault_in_words",
     "in_words",
+    "lacking_in_words",
     "moment_in_words",
     "rule_in_words",
     "seconds_in_words",
@@ -431,7 +432,15 @@ def _entered(event: seen.RegionEntered, _: People) -> Line:
 def _ready(event: seen.BackendReady, people: People) -> Line:
     people.meet(event.avatar_id, event.name)
     grid, region = shown(event.profile.grid, _NAME_MAX), shown(event.region, _NAME_MAX)
-    return Line(Tone.WORLD, f"{shown(event.name, _NAME_MAX)} is in world: {region} of {grid}")
+    lacks = f"; {lacking}" if (lacking := lacking_in_words(event.profile)) else ""
+    return Line(Tone.WORLD, f"{shown(event.name, _NAME_MAX)} is in world: {region} of {grid}{lacks}")
+
+
+def lacking_in_words(profile: seen.GridProfile) -> str:
+    """Return what a grid cannot do, and so which tools a mind is not offered there; empty where it can do all."""
+    parts = (("money", profile.has_money), ("inventory", profile.has_inventory), ("building", profile.has_build))
+    lacks = [f"no {name}" for name, there in parts if not there]
+    return ", ".join(lacks + ["no bots allowed in public"] * (not profile.bots_allowed))
 
 
 def _dialog(event: seen.DialogOpened, _: People) -> Line:

@@ -521,6 +521,7 @@ class Session:
             workers=len(self._workers),
             fenced=core.link.fence.statistics().fenced,
             last_error=core.last_error,
+            profile=core.where.profile,
             queues=(*self._inbox.statistics(), *self.broadcast.statistics().subscribers),
             gateway=core.gateway.status(),
         )

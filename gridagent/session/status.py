@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from gridagent.actions import Position
+from gridagent.events import GridProfile
 from gridagent.ids import AvatarId, AvatarKey, Generation
 from gridagent.observations import AgentState, LinkState
 from gridagent.policy import GatewayStatus
@@ -36,5 +37,7 @@ class SessionStatus(msgspec.Struct, frozen=True, kw_only=True):
     """Late results dropped since the start."""
     last_error: str
     """Stable code of the last failure; empty when there was none."""
+    profile: GridProfile | None = None
+    """What the grid can do, as it showed at the login; None while the avatar is not in the world (Spec: LIV-11)."""
     queues: tuple[ChannelStatistics, ...]
     gateway: GatewayStatus

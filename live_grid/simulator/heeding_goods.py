@@ -39,6 +39,8 @@ _QUICK_PRICES: Final = (1, 5, 10, 20)
 def balance(agent: Agent, visit: Visit, message: MoneyBalanceRequest, now: float) -> None:
     """Tell a client its avatar's balance."""
     del now
+    if not agent.stage.profile.answers_balance:
+        return
     has_money = agent.stage.world.settings.profile.has_money
     told = BalanceChanged(balance=agent.avatar.balance if has_money else 0)
     visit.say(balance_reply(agent, told, transaction=message.money_data.transaction_id))

@@ -74,6 +74,8 @@ class WireProfile(msgspec.Struct, frozen=True, kw_only=True):
     """How long the destination of a teleport or crossing waits for the client."""
     leave_child_s: float
     """How long a region that is no neighbour any more keeps its circuit."""
+    answers_balance: bool = True
+    """Answer who asks for a balance; a server without any money module does not."""
     seed_suffix: str = ""
     """What stands after the id in a seed's address."""
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from contextlib import asynccontextmanager
 
+import msgspec
 import pytest
 import trio
 import trio.testing
@@ -19,9 +20,10 @@ from gridagent.cli.remote import Reach, find_service
 from gridagent.cli.vocabulary import UsageProblem
 from gridagent.config.secrets import SecretStr
 from gridagent.errors import OperatorError
+from gridagent.events import GridProfile
 from gridagent.fronts.control import ControlServer, Endpoint, NotRunning, RuntimeDirectory
-from gridagent.fronts.control.words import Ended, Missed, Omitted, Refused
-from gridagent.observations import AgentState
+from gridagent.fronts.control.words import Ended, Missed, Omitted, Refused, StatusRow
+from gridagent.observations import AgentState, LinkState
 from gridagent.policy.audit import AuditKind, AuditRecord
 from gridagent.runtime.deterministic import simulated_ports
 from gridagent.service import Service
@@ -102,7 +104,17 @@ async def test_status_is_read_by_people_and_programs(autojump_clock) -> None:
         _, text = await ask(remote.show_status, "robin")
         assert "budget calls.speak (global, 60 s): 1 of 300" in text
         _, text = await ask(remote.show_status, None, json=True)
-        assert json.loads(text)["agent"] == "running"
+        told = json.loads(text)
+        assert (told["agent"], told["profile"]["has_money"]) == ("running", True)
+        row = StatusRow(status=ask.service.status()[0], approvals=0, in_doubt=0)
+        poor = msgspec.structs.replace(row.status, profile=GridProfile(grid="Poor", has_money=False))
+        lines = remote._status_lines(msgspec.structs.replace(row, status=poor), [])
+        assert lines[1] == "  the grid Poor has no money: tools for it are not offered"
+        blocked = msgspec.structs.replace(
+            row.status, link=LinkState.AUTHENTICATION_BLOCKED, last_error="mfa_required", profile=None
+        )
+        lines = remote._status_lines(msgspec.structs.replace(row, status=blocked), [])
+        assert lines[1] == "  the grid wants a one-time code; give it with: gridagent connect --code CODE"
 
 
 async def test_status_of_a_failed_avatar_has_its_code(autojump_clock) -> None:

@@ -21,11 +21,12 @@ from gridagent.cli.wording import (
     Tone,
     denial_in_words,
     in_words,
+    lacking_in_words,
     rule_in_words,
     seconds_in_words,
 )
 from gridagent.controls import ControlReply
-from gridagent.events import EVENTS, Speaker, SpeakerKind
+from gridagent.events import EVENTS, GridProfile, Speaker, SpeakerKind
 from gridagent.ids import NIL_UUID
 from gridagent.observations import OBSERVATIONS
 from gridagent.presence.decision import AttentionCode
@@ -256,3 +257,16 @@ def test_every_reason_to_answer_or_not_has_words(code) -> None:
     line = in_words(body, People())
     assert code.value not in line.text.split(": ", 1)[1]
     assert line.text.startswith("answers: " if code.answers else "stays quiet: ")
+
+
+@pytest.mark.parametrize(
+    ("profile", "words"),
+    [
+        (GridProfile(grid="Rich"), ""),
+        (GridProfile(grid="Poor", has_money=False, has_build=False), "no money, no building"),
+        (GridProfile(grid="Shy", has_inventory=False, bots_allowed=False), "no inventory, no bots allowed in public"),
+    ],
+)
+def test_what_a_grid_lacks_is_said_in_words(profile, words) -> None:
+    """Where it can do all, nothing is. Spec: LIV-11."""
+    assert lacking_in_words(profile) == words

@@ -25,6 +25,7 @@ from live_grid.messages.holdings import (
 from live_grid.messages.making import CreateInventoryItem
 from live_grid.simulator.holdings import folders_of
 from live_grid.simulator.ids import wire_id
+from live_grid.simulator.profiles import OPENSIM
 from live_grid.simulator.puppet import Puppet, Table
 
 JAR, BOOK = "00000000-0000-4000-8000-0000000000b2", "00000000-0000-4000-8000-0000000000b3"
@@ -122,6 +123,17 @@ def test_a_grid_without_money_ignores_payments() -> None:
     ask_balance(puppet)
     assert [reply.money_data.money_balance for reply in puppet.saw(MoneyBalanceReply)] == [0]
     assert world.balance(one) == 9
+
+
+def test_a_server_without_any_module_answers_no_balance() -> None:
+    """Not even with nothing: this is how a client knows. Spec: LIV-11, LIV-15."""
+    world = World(random.Random(1), simulated_ports(1).ids.uuid)
+    world.add_region("Plaza", x_m=0, y_m=0)
+    world.add_avatar(Account(name="One Poor", balance=9))
+    puppet = Table(world, profile=msgspec.structs.replace(OPENSIM, answers_balance=False)).puppet("One Poor")
+    puppet.enter()
+    ask_balance(puppet)
+    assert puppet.saw(MoneyBalanceReply) == []
 
 
 def test_an_object_says_what_it_wants(ada: Puppet) -> None:
