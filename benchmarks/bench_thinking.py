@@ -76,7 +76,7 @@ async def added_ms(mean_s: float, utterances: int, per_s: float) -> list[float]:
     """Let people speak at a rate (infinite: at one instant); return what was added to each answer, sorted."""
     config = parse_config(repr(CONFIG).replace("'", '"').encode())
     ports, model = system_ports(), Model(mean_s)
-    prepared = prepare_mind(config, KEY, config.avatars[KEY], looks_up=False)
+    prepared = prepare_mind(config, KEY, config.avatars[KEY])
 
     async def think(store: object) -> Hosted:  # noqa: ARG001 - the same
         hosted = await open_mind(

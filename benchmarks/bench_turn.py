@@ -397,7 +397,7 @@ async def whole(history: tuple[Heard | Said, ...]) -> tuple[float, float]:
         client = LlmClient(transport, ChatCompletions("m"), slots=Slots(1), rng=random.Random(1))
         think = partial(
             open_mind,
-            prepare_mind(config, avatar, config.avatars[avatar], looks_up=False),
+            prepare_mind(config, avatar, config.avatars[avatar]),
             ports=ports,
             model=client,
             accounts=Accounts(SpendLimits(turn=LOTS, person=LOTS, day=LOTS, fleet=LOTS)),
