@@ -61,8 +61,9 @@ class ServiceManager:
 
         Cancellation: safe.
         """
-        self._stage = self._stage or "running"
-        self._notifier.send(READY=1)
+        if not self._stage:  # a reason to end may have come first
+            self._stage = "running"
+            self._notifier.send(READY=1)
         async with trio.open_nursery(strict_exception_groups=True) as nursery:
             if self._watchdog is not None:
                 nursery.start_soon(self._live, progress, self._watchdog)

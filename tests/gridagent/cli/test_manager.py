@@ -251,9 +251,17 @@ async def test_stopping_is_said_once_with_the_time_it_may_take(autojump_clock) -
         assert room.said.of("STATUS")[-1] == "stopping: robin stopped, wren stopped"
 
 
-async def test_a_run_that_ends_before_it_was_ready_says_so(autojump_clock) -> None:
-    """And is not called running afterwards."""
-    said = Said()
+async def test_a_run_that_ends_before_it_was_ready_is_never_called_ready(autojump_clock) -> None:
+    """A signal may come first. Spec: OPS-3, OPS-4."""
+    ports, said = simulated_ports(1), Said()
     manager = manager_of(said)
     manager.stopping(5.0)
     assert said.of("STATUS") == ["stopping"]
+    async with open_service([spec("robin", away=False)], ports=ports) as service, trio.open_nursery() as nursery:
+        progress = Progress(service, store=None, clock=ports.clock)
+        nursery.start_soon(progress.run)
+        nursery.start_soon(manager.run, [service.avatar()], progress)
+        await trio.sleep(60)
+        nursery.cancel_scope.cancel()
+    assert said.of("READY") == []
+    assert said.of("STATUS")[-1] == "stopping: robin online"

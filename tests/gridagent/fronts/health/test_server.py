@@ -231,6 +231,45 @@ async def test_a_client_that_vanishes_is_no_fault(autojump_clock) -> None:
         assert (room.errors, room.server.statistics.failed, room.server._places) == ([], 0, {})
 
 
+async def test_a_connection_that_was_answered_while_it_was_put_out_is_no_fault(autojump_clock) -> None:
+    """Its place is gone before its request is read."""
+    async with bench(HealthLimits(connections_max=1)) as room:
+        stream = room.connect()
+        await trio.testing.wait_all_tasks_blocked()
+        room.server._places.clear()
+        await stream.send_all(GET)
+        assert status(await stream.receive_some(4096)) == 200
+        assert room.server.statistics.failed == 0
+
+
+async def test_a_stream_that_cannot_be_half_closed_is_simply_closed(autojump_clock) -> None:
+    """What lingers needs a way to say that nothing more is coming."""
+
+    class Plain(trio.abc.Stream):
+        """A stream with one end."""
+
+        def __init__(self, inner: trio.abc.Stream) -> None:
+            self._inner = inner
+
+        async def send_all(self, data: bytes) -> None:
+            await self._inner.send_all(data)
+
+        async def wait_send_all_might_not_block(self) -> None:
+            await self._inner.wait_send_all_might_not_block()
+
+        async def receive_some(self, max_bytes: int | None = None) -> bytes:
+            return bytes(await self._inner.receive_some(max_bytes))
+
+        async def aclose(self) -> None:
+            await self._inner.aclose()
+
+    async with bench() as room, trio.open_nursery() as nursery:
+        ours, theirs = trio.testing.memory_stream_pair()
+        nursery.start_soon(room.server.handle, Plain(theirs))
+        await ours.send_all(b"nonsense\r\n\r\n")
+        assert status(await read_all(ours)) == 400
+
+
 # --- over sockets ---------------------------------------------------------------------------------
 
 
