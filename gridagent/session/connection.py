@@ -169,7 +169,8 @@ class Connection:
         try:
             await self._backend.run(self._sink)
         except BackendError as error:
-            self._log_error("backend_ended", error)
+            if error.cause != DisconnectCause.REQUESTED:  # of its own will, as to go back to its region: no error
+                self._log_error("backend_ended", error)
             try:
                 return DisconnectCause(error.cause)
             except ValueError:

@@ -124,6 +124,18 @@ async def test_a_crash_of_the_backend_is_a_fault_of_its_generation(stage, autoju
     assert [code for code, _ in s.errors] == ["backend_fault", "backend_ended"]
 
 
+async def test_an_end_of_its_own_will_is_no_error_in_the_log(stage, autojump_clock):
+    """Spec: SUP-6 — a backend that ends to go back to its region connects again, and nobody is alarmed."""
+    s = stage()
+    async with s.running():
+        await s.handle.wait_link(LinkState.ONLINE)
+        s.puppet.now.end(DisconnectCause.REQUESTED)
+        await s.handle.wait_link(LinkState.BACKOFF)
+        await s.handle.wait_link(LinkState.ONLINE)
+    assert [closed.cause for closed in s.bodies(GenerationClosed)][:1] == [DisconnectCause.REQUESTED]
+    assert s.errors == []
+
+
 async def test_reconnecting_logs_out_once_a_generation(stage, autojump_clock):
     """Spec: SUP-5, SUP-9 — each connection has its own number and exactly one logout."""
     s = stage()
