@@ -25,11 +25,11 @@ from gridagent.cli.safe_text import plain_json, shown
 from gridagent.cli.scene import Scene, plain_line, summary
 from gridagent.cli.terminal import Output
 from gridagent.cli.view import observation_line
-from gridagent.cli.vocabulary import COMMAND_WORDS
+from gridagent.cli.vocabulary import COMMAND_WORDS, UsageProblem
 from gridagent.cli.wording import doubt_in_words, lacking_in_words, moment_in_words
 from gridagent.config.load import load_config
 from gridagent.config.secrets import SecretStr
-from gridagent.controls import Control, ControlReply
+from gridagent.controls import Connect, Control, ControlReply
 from gridagent.errors import ConfigError, LimitExceeded, OperatorError
 from gridagent.fronts.control import ControlClient, Endpoint, NotRunning, open_client
 from gridagent.fronts.control.client import StreamItem
@@ -228,10 +228,12 @@ def send_control(reach: Reach, name: str, argument: str, *, avatar: str | None, 
     """Send one control to one avatar or to all, and print the answers.
 
     Raises:
-        UsageProblem: the argument is not valid.
+        UsageProblem: the argument is not valid, or not for several avatars.
     """
     control = build_control(name, argument)
     every = avatar is None and (every or name in _FOR_ALL)
+    if every and isinstance(control, Connect) and control.code is not None:
+        raise UsageProblem("connect: a one-time code belongs to one account; name it with --avatar")
     key = None if avatar is None else AvatarKey(avatar)
     return reach.run(partial(_send, reach=reach, control=control, name=name, avatar=key, every=every))
 

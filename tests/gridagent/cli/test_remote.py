@@ -163,6 +163,18 @@ async def test_a_wrong_argument_is_refused_before_anything_is_sent(autojump_cloc
             await ask(remote.send_control, "forget", "somebody", avatar=None, every=False)
 
 
+async def test_a_one_time_code_is_for_one_avatar(autojump_clock) -> None:
+    """It is never shown to another account's login; a grid that knows none says so. Spec: SUP-8, CFG-3."""
+    async with room() as ask:
+        with pytest.raises(UsageProblem, match="belongs to one account; name it with --avatar"):
+            await ask(remote.send_control, "connect", "246810", avatar=None, every=True)
+        await ask(remote.send_control, "disconnect", "", avatar=None, every=False)
+        code, text = await ask(remote.send_control, "connect", "246810", avatar="robin", every=False)
+        assert code == ExitCode.REFUSED
+        assert "no_code_wanted" in text
+        assert "246810" not in text
+
+
 async def test_approvals_are_listed_and_answered_without_naming_the_avatar(autojump_clock) -> None:
     """The one that has it is found. Spec: POL-7."""
     async with room(OWNED, scenario="plaza") as ask:
