@@ -11,6 +11,7 @@ Invariant: any bytes give a reply or an `LlmFailure` (Spec: MND-1, MND-2, Fault:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -30,6 +31,7 @@ from gridagent.language import (
     ModelTurn,
     SystemTurn,
     TextDelta,
+    ToolDescriptor,
     ToolTurn,
     Usage,
     UserTurn,
@@ -83,7 +85,7 @@ class _Sent(msgspec.Struct, omit_defaults=True):
     max_tokens: int | UnsetType = UNSET
     max_completion_tokens: int | UnsetType = UNSET
     temperature: float | UnsetType = UNSET
-    tools: list[_SentTool] | UnsetType = UNSET
+    tools: msgspec.Raw | UnsetType = UNSET
     tool_choice: str | UnsetType = UNSET
     stream: bool = False
     stream_options: _StreamOptions | UnsetType = UNSET
@@ -141,6 +143,7 @@ class _Usage(msgspec.Struct):
 _ENCODER: Final = msgspec.json.Encoder()
 _DOCUMENTS: Final = msgspec.json.Decoder(_Document)
 _USAGES: Final = msgspec.json.Decoder(_Usage)
+_TOOL_LISTS_MAX: Final = 16
 _TOKENS_MAX: Final = 10_000_000.0
 _MICROS: Final = 1_000_000
 _COST_MAX: Final = 1e6
@@ -148,6 +151,16 @@ _REFUSALS: Final = frozenset({"content_filter", "safety", "refusal"})
 _CUT_OFF: Final = frozenset({"length", "max_tokens", "model_length"})
 _BROKEN: Final = frozenset({"error"})
 _DONE: Final = b"[DONE]"
+
+
+@lru_cache(maxsize=_TOOL_LISTS_MAX)
+def _sent_tools(tools: tuple[ToolDescriptor, ...]) -> msgspec.Raw:
+    """Return a list of tools as it is sent; the same few lists are shown over and over."""
+    return msgspec.Raw(
+        _ENCODER.encode(
+            [_SentTool(_SentParameters(tool.name, tool.description, msgspec.Raw(tool.schema))) for tool in tools]
+        )
+    )
 
 
 class ChatCompletions:
@@ -175,10 +188,7 @@ class ChatCompletions:
         if request.temperature is not None:
             sent.temperature = request.temperature
         if request.tools:
-            sent.tools = [
-                _SentTool(_SentParameters(tool.name, tool.description, msgspec.Raw(tool.schema)))
-                for tool in request.tools
-            ]
+            sent.tools = _sent_tools(request.tools)
             if request.require_tool:
                 sent.tool_choice = "required"
         if streaming:

@@ -9,18 +9,21 @@ fraction of a charge is lost (Spec: MND-12).
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
 
-from gridagent.language import AssistantTurn, LlmRequest, Usage
+from gridagent.language import AssistantTurn, LlmRequest, ToolDescriptor, Usage
 
 __all__ = ("Prices", "Spend", "cost_of", "estimate_input_tokens", "estimate_tokens", "most_of")
 
 _BYTES_PER_TOKEN: Final = 3
 """English has about four bytes to a token; three over-counts, and for other scripts a token is a character."""
 _TURN_TOKENS: Final = 8
+_TOOL_LISTS_MAX: Final = 16
+"""Lists of tools whose size is remembered; the same few are shown over and over."""
 """What a provider adds around each turn and each tool."""
 _PER: Final = 1_000_000
 
@@ -49,6 +52,11 @@ def estimate_tokens(size: int) -> int:
     return -(-size // _BYTES_PER_TOKEN)
 
 
+@lru_cache(maxsize=_TOOL_LISTS_MAX)
+def _size_of_tools(tools: tuple[ToolDescriptor, ...]) -> int:
+    return sum(len(tool.name) + len(tool.description.encode("utf-8", "replace")) + len(tool.schema) for tool in tools)
+
+
 def estimate_input_tokens(request: LlmRequest) -> int:
     """Return an estimate from above of the tokens that a request is."""
     size = 0
@@ -56,8 +64,7 @@ def estimate_input_tokens(request: LlmRequest) -> int:
         size += len(turn.text) if turn.text.isascii() else len(turn.text.encode("utf-8", "surrogatepass"))
         if isinstance(turn, AssistantTurn):
             size += sum(len(call.name) + len(call.arguments.encode("utf-8", "replace")) for call in turn.tool_calls)
-    for tool in request.tools:
-        size += len(tool.name) + len(tool.description.encode("utf-8", "replace")) + len(tool.schema)
+    size += _size_of_tools(request.tools)
     return estimate_tokens(size) + _TURN_TOKENS * (len(request.turns) + len(request.tools))
 
 

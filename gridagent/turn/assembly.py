@@ -14,6 +14,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
 import attrs
@@ -49,6 +50,7 @@ BYTES_PER_TOKEN: Final = 3
 ENTRY_TOKENS: Final = 8
 _MEMORY_NAME: Final = "Memory"
 _PLACE_NAME: Final = "World"
+_TOOL_LISTS_MAX: Final = 16
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -80,8 +82,9 @@ def size_of_turn(turn: ModelTurn) -> tuple[int, int]:
     return wire, -(-bare // BYTES_PER_TOKEN) + ENTRY_TOKENS
 
 
-def size_of_tools(tools: Sequence[ToolDescriptor]) -> tuple[int, int]:
-    """Likewise for the tools that are shown."""
+@lru_cache(maxsize=_TOOL_LISTS_MAX)
+def size_of_tools(tools: tuple[ToolDescriptor, ...]) -> tuple[int, int]:
+    """Likewise for the tools that are shown; the same few lists are, over and over."""
     wire = sum(
         len(_encode(each.name)) + len(_encode(each.description)) + len(each.schema) + CALL_BYTES for each in tools
     )
@@ -127,7 +130,6 @@ class Assembly:
         "_limits",
         "_now",
         "_rounds",
-        "_sized",
         "_system",
         "_taken",
         "_tokens_max",
@@ -138,7 +140,6 @@ class Assembly:
         self._limits = limits
         self._tokens_max = limits.request_max_tokens
         self._labels: dict[tuple[str, str | None, TextSource], str] = {}  # at most one an entry of the brief
-        self._sized: tuple[Sequence[ToolDescriptor], tuple[int, int]] = ((), (0, 0))  # of the last tools
         self._taken: set[str] = set()  # ids of calls; one a call of the history and of the turn
         name = shown_name(brief.persona.name or brief.self_name)
         self._system = system_text(brief.persona, name, brief.mode)
@@ -170,7 +171,7 @@ class Assembly:
             kept.append(call if call_id == call.id else msgspec.structs.replace(call, id=call_id))
         return tuple(kept)
 
-    def shrink(self, tools: Sequence[ToolDescriptor]) -> bool:
+    def shrink(self, tools: tuple[ToolDescriptor, ...]) -> bool:
         """Give up most of the history, since a request was too large for the model; tell whether there was any.
 
         Args:
@@ -184,7 +185,7 @@ class Assembly:
         self._tokens_max = sum(sizes) + size_of_tools(tools)[1] - sum(history) * 3 // 4
         return bool(history)
 
-    def request(self, tools: Sequence[ToolDescriptor], note: str) -> tuple[ModelTurn, ...] | None:
+    def request(self, tools: tuple[ToolDescriptor, ...], note: str) -> tuple[ModelTurn, ...] | None:
         """Return the entries of a request, or None where not even the newest ones fit.
 
         Args:
@@ -196,9 +197,7 @@ class Assembly:
         """
         system = _round([SystemTurn(text=f"{self._system}\n\n{note}" if note else self._system)])
         fixed = (system, self._now, *self._rounds[-1:])
-        if self._sized[0] != tools:
-            self._sized = (tools, size_of_tools(tools))
-        shown_bytes, shown_tokens = self._sized[1]
+        shown_bytes, shown_tokens = size_of_tools(tools)
         room = _Room(
             turns=self._limits.turns_max,
             wire_bytes=self._limits.request_max_bytes - shown_bytes - ENVELOPE_BYTES,

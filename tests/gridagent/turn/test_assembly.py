@@ -471,5 +471,5 @@ def test_exchanges_are_the_history_in_order(history: list[Entry]) -> None:
 def test_a_descriptor_costs_what_it_shows() -> None:
     """Tools take room by their names, descriptions and schemas."""
     tool = ToolDescriptor(name="x", description="y" * 300, schema=b'{"type":"object"}')
-    assert size_of_tools([tool])[0] > 300
-    assert size_of_tools([]) == (0, 0)
+    assert size_of_tools((tool,))[0] > 300
+    assert size_of_tools(()) == (0, 0)
