@@ -473,7 +473,7 @@ def figures() -> Iterator[dict[str, object]]:
         "ratio": ratio,
         "of": "a raw httpx and msgspec loop, same run",
         "goal": 1.6,
-        "note": "two HTTP calls of the client are 1.2 of it; the rest is session, gateway, conversations and storage",
+        "note": "what costs what: docs/decisions/0013-a-turn-costs-twice-a-bare-loop.md",
     }
 
 
