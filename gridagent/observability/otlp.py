@@ -149,6 +149,6 @@ def refused_spans(reply: bytes) -> int:
     try:
         # lax: OTLP writes 64-bit numbers as text
         response = msgspec.convert(msgspec.json.decode(reply), _Response, strict=False)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # the last: it nests too deeply
         return 0
     return max(0, response.partial_success.rejected_spans)
