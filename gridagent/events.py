@@ -175,6 +175,8 @@ class PartDegraded(_Event, frozen=True, kw_only=True, tag="part_degraded"):
     """A part of the connection (event queue, circuit, world) is sick; the session goes on."""
 
     part: Label
+    remedy: Label = ""
+    """What is done about it now: ``renewed``, ``asked_again``, or ``reconnect``; empty while nothing is."""
 
 
 class PartRecovered(_Event, frozen=True, kw_only=True, tag="part_recovered"):

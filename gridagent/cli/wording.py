@@ -469,6 +469,18 @@ def _balance(event: seen.BalanceChanged, people: People) -> Line | None:
     return Line(Tone.WORLD, f"{verb} L${abs(event.change)}{other}; balance L${event.balance}")
 
 
+_REMEDIES: Final[Mapping[str, str]] = {
+    "renewed": "it is begun anew",
+    "asked_again": "the region is asked again",
+    "reconnect": "the connection is given up and made anew",
+}
+"""What is done about a sick part, in words."""
+
+
+def _remedy(event: seen.PartDegraded) -> str:
+    return f"; {_REMEDIES.get(event.remedy, shown(event.remedy, 64))}" if event.remedy else ""
+
+
 def _world(words: Callable[..., str]) -> Callable[..., Line]:
     return lambda event, _: Line(Tone.WORLD, words(event))
 
@@ -476,7 +488,7 @@ def _world(words: Callable[..., str]) -> Callable[..., Line]:
 _EVENTS: Final[Mapping[type[seen.GridEvent], Callable[..., Line | None]]] = {
     seen.TransportUp: _nothing,
     seen.BackendReady: _ready,
-    seen.PartDegraded: _world(lambda event: f"the {shown(event.part, 64)} of the connection is sick"),
+    seen.PartDegraded: _world(lambda event: f"the {shown(event.part, 64)} of the connection is sick{_remedy(event)}"),
     seen.PartRecovered: _world(lambda event: f"the {shown(event.part, 64)} of the connection is well again"),
     seen.RegionEntered: _entered,
     seen.RegionRestarting: _world(

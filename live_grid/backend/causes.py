@@ -40,6 +40,7 @@ END_CAUSES: Final[Mapping[EndCause, DisconnectCause]] = MappingProxyType(
         EndCause.NO_ENTRY: DisconnectCause.CIRCUIT_LOST,
         EndCause.STRANDED: DisconnectCause.CIRCUIT_LOST,
         EndCause.QUEUE_GONE: DisconnectCause.CIRCUIT_LOST,
+        EndCause.BLIND: DisconnectCause.CIRCUIT_LOST,
     }
 )
 """What each end of a session means."""

@@ -378,7 +378,7 @@ class Teller:
         return self._pending.delivered(event.token)
 
     def _degraded(self, event: session_events.PartDegraded) -> Told:
-        return (told.PartDegraded(part=event.part.value),)
+        return (told.PartDegraded(part=event.part.value, remedy=event.remedy),)
 
     def _recovered(self, event: session_events.PartRecovered) -> Told:
         return (told.PartRecovered(part=event.part.value),)

@@ -28,7 +28,11 @@ POLL_TIMEOUT_S: Final = 90.0
 FAREWELL_TIMEOUT_S: Final = 2.0
 HELD_S: Final = 10.0
 """An answer without events that was held so long is how a server says "nothing yet"."""
+SILENT_POLLS_MAX: Final = 2
+"""Polls in a row that were never answered in all of their time; a server that lives says at least "nothing yet"."""
 ERRORS_MAX: Final = 10
+ERRORS_SICK: Final = 3
+"""Errors in a row that are no coincidence."""
 FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 20.0
 
@@ -44,7 +48,7 @@ class QueueState(Enum):
     GONE = "gone"
     """The server has no such queue any more."""
     BROKEN = "broken"
-    """Too many errors in a row."""
+    """Too many errors, or too much silence, in a row."""
     ENDED = "ended"
 
 
@@ -125,6 +129,7 @@ class EventQueue:
         "_polled_at",
         "_polls",
         "_repeats",
+        "_silent_polls",
         "_taken",
         "_timer",
         "_url",
@@ -141,6 +146,7 @@ class EventQueue:
         self._in_flight = False
         self._timer: float | None = None
         self._errors = 0
+        self._silent_polls = 0
         self._polls = 0
         self._repeats = 0
         self._taken = 0
@@ -192,6 +198,7 @@ class EventQueue:
             self._repeats += 1
         if answer.id is not None:
             self._ack = answer.id
+        self._silent_polls = 0
         if self.state is not QueueState.POLLING:
             return
         if answer.meaning is Meaning.GONE:
@@ -214,7 +221,12 @@ class EventQueue:
         self._in_flight = False
         if self.state is not QueueState.POLLING:
             return
-        if now - self._polled_at >= HELD_S:
+        held_s = now - self._polled_at
+        # A proxy may hang up on what was held for long; but nobody answers at all only when something is wrong.
+        self._silent_polls = self._silent_polls + 1 if held_s >= POLL_TIMEOUT_S else 0
+        if self._silent_polls >= SILENT_POLLS_MAX:
+            self._step(QueueInput.GIVE_UP)
+        elif held_s >= HELD_S:
             self._step(QueueInput.ANSWER)
         else:
             self._fail(now)
@@ -226,6 +238,11 @@ class EventQueue:
             return
         self._timer = now + min(FIRST_PAUSE_S * 2.0 ** (self._errors - 1), LONGEST_PAUSE_S)
         self._step(QueueInput.ERROR)
+
+    @property
+    def well(self) -> bool:
+        """Whether the last poll was answered, or nothing speaks against it yet."""
+        return self._errors < ERRORS_SICK and not self._silent_polls
 
     # --- time and end --------------------------------------------------------------------------
     def get_timer(self) -> float | None:

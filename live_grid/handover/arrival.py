@@ -99,6 +99,14 @@ class Arrival:
             self._throttles += 1
             link.send(arriving.set_throttle(self._me, self._throttles))
 
+    def greet_again(self, link: Link) -> None:
+        """Say once more what a region wants to hear before it shows itself; it may have lost it."""
+        link.greeted = False
+        self._greet(link)
+        link.send(arriving.reply_to_handshake(self._me))
+        if not link.region.described:
+            link.send(arriving.ask_region_info(self._me))
+
     def present(self, link: Link, done: MovementCompleted, now: float) -> None:
         """Be in a region that we were on the way to; the word of any other changes nothing."""
         if link is not self._travel.target or link.state is not LinkState.ENTERING:

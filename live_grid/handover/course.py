@@ -46,6 +46,7 @@ from live_grid.handover.link import Link
 from live_grid.handover.links import Links
 from live_grid.handover.tables import LinkInput, LinkState, TravelInput, TravelState
 from live_grid.handover.travel import Travel
+from live_grid.handover.watchdog import SIGHTS, Picture, Remedy, WorldWatch
 from live_grid.messages.circuits import DisableSimulator
 from live_grid.requests import Identity, arriving, moving
 from live_grid.world import World, reduce_message, reduce_queue_event
@@ -80,6 +81,7 @@ class Course:
         curiosity: ours.
         events: where to tell what happened; the caller sees to it that there is room.
         neighbours: whether to keep links to neighbouring regions.
+        now: seconds.
     """
 
     __slots__ = (
@@ -98,6 +100,7 @@ class Course:
         "pending",
         "refused",
         "travel",
+        "world_watch",
     )
 
     def __init__(
@@ -111,6 +114,7 @@ class Course:
         curiosity: Curiosity,
         events: deque[SessionEvent],
         neighbours: bool,
+        now: float,
     ) -> None:
         self._me = me
         self._world = world
@@ -122,6 +126,8 @@ class Course:
         self._degraded: set[Part] = set()
         self.travel = travel
         self.arrival = Arrival(me, world, travel, body=body, events=events)
+        self.world_watch = WorldWatch(now=now)
+        """Of the region we are in."""
         self.pending: dict[int, int] = {}
         """Tokens of our owner's requests, and how many messages of each are unacknowledged; bounded by the circuits."""
         self.refused = 0
@@ -130,7 +136,7 @@ class Course:
         """Events of the queue that could not be read."""
         self._on_world: Mapping[type[WorldEvent], Callable[..., None]] = MappingProxyType(
             {
-                MovementCompleted: self.arrival.present,
+                MovementCompleted: self._on_present,
                 RegionDescribed: self._on_described,
                 TeleportEndedHere: self._on_local,
                 TeleportRefused: self._on_refused,
@@ -156,6 +162,8 @@ class Course:
             if isinstance(event.message, DisableSimulator):
                 self._link_ends(link, EndCause.REGION_DOWN, now)
                 return
+            if link is self.travel.root and isinstance(event.message, SIGHTS):
+                self.world_watch.heard(now)
             for change in reduce_message(self._world, link.region, event.message):
                 self._tell(link, change, now)
         elif isinstance(event, MessageDelivered):
@@ -303,21 +311,45 @@ class Course:
         if link is not self.travel.root:
             return
         self._mark(Part.CAPABILITIES, sick=link.seed_failed)
-        self._mark(Part.EVENT_QUEUE, sick=link.queue is None and not link.seed_failed and link.capabilities is None)
+        treated, link.treated = link.treated, None
+        self._mark(Part.EVENT_QUEUE, sick=link.queue_sick and not link.seed_failed, remedy=treated)
         if link.queue_lost and self.travel.state is TravelState.PRESENT:
             self.end(EndCause.QUEUE_GONE, now)
 
-    def _mark(self, part: Part, *, sick: bool) -> None:
-        if sick is (part in self._degraded):
-            return
-        if sick:
+    def look_around(self, root: Link, now: float) -> None:
+        """Judge what we see of the region we are in, and do something about it (Spec: LIV-12)."""
+        watch = self.world_watch
+        me = self._world.me
+        picture = Picture(
+            described=root.region.described,
+            shows_us=me is not None and not me.coarse,
+            has_things=bool(root.region.objects),
+        )
+        remedy = watch.look(picture, now)
+        self._mark(Part.WORLD, sick=watch.sick, remedy=remedy if watch.sick else None)
+        if remedy is Remedy.RECONNECT:
+            self.end(EndCause.BLIND, now)
+        elif remedy is not None:
+            if watch.sick:
+                self.arrival.greet_again(root)
+            self._curiosity.ask_again(self._me, root)
+
+    def _mark(self, part: Part, *, sick: bool, remedy: Remedy | None = None) -> None:
+        if sick and (remedy is not None or part not in self._degraded):
             self._degraded.add(part)
-            self._events.append(PartDegraded(part))
-        else:
-            self._degraded.discard(part)
-            self._events.append(PartRecovered(part))
+            self._events.append(PartDegraded(part, "" if remedy is None else remedy.value))
+            return
+        if sick or part not in self._degraded:
+            return
+        self._degraded.discard(part)
+        self._events.append(PartRecovered(part))
 
     # --- smaller reactions ---------------------------------------------------------------------
+    def _on_present(self, link: Link, done: MovementCompleted, now: float) -> None:
+        self.arrival.present(link, done, now)
+        if link is self.travel.root:
+            self.world_watch.arrived(now)
+
     def _on_described(self, link: Link, _: RegionDescribed, __: float) -> None:
         self.arrival.described(link)
 

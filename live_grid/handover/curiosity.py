@@ -23,6 +23,7 @@ OBJECTS_AT_ONCE: Final = 100
 OBJECTS_ASKED_MAX: Final = 1_024
 """Local ids of one region remembered as asked for; beyond, unknown ones wait to be named again."""
 AGAIN_AFTER_S: Final = 10.0
+AGAIN_AT_ONCE: Final = 4
 _WAITING: Final = -1.0
 
 
@@ -51,6 +52,15 @@ class Curiosity:
                     return
             asked[local_id] = _WAITING
         self.due = min(self.due, now + EVERY_S)
+
+    @staticmethod
+    def ask_again(me: Identity, root: Link) -> None:
+        """Ask once more for ourselves and for some of what we know, so that a region that still shows anything does."""
+        mine = root.region.local_of(me.agent_id)
+        known = [thing.local_id for thing in root.region.objects.values() if thing.local_id]
+        wanted = known[:AGAIN_AT_ONCE] if mine is None else [mine, *known[:AGAIN_AT_ONCE]]
+        if wanted:
+            root.send(ask_objects(me, tuple(wanted)))
 
     def ask(self, me: Identity, world: World, root: Link, links: list[Link], now: float) -> None:
         """Send the questions that are due."""

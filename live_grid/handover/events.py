@@ -62,6 +62,8 @@ class EndCause(Enum):
     """A journey ended nowhere (Fault: 9)."""
     QUEUE_GONE = "queue_gone"
     """The region we were in has no event queue for us any more: we are not there."""
+    BLIND = "blind"
+    """The region we were in shows us nothing, or not even ourselves, however often it is asked."""
 
 
 class Part(Enum):
@@ -69,6 +71,8 @@ class Part(Enum):
 
     CAPABILITIES = "capabilities"
     EVENT_QUEUE = "event_queue"
+    WORLD = "world"
+    """What we see of the region we are in."""
 
 
 class RegionEntered(msgspec.Struct, frozen=True):
@@ -118,9 +122,11 @@ class RequestLost(msgspec.Struct, frozen=True):
 
 
 class PartDegraded(msgspec.Struct, frozen=True):
-    """A part is sick; the session goes on."""
+    """A part is sick; the session goes on, unless what is done about it is to reconnect."""
 
     part: Part
+    remedy: str = ""
+    """What is done about it now; empty while nothing is."""
 
 
 class PartRecovered(msgspec.Struct, frozen=True):

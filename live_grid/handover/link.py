@@ -17,7 +17,9 @@ from live_grid.caps import Capabilities, read_seed_reply_untrusted, seed_request
 from live_grid.circuit import Address, Circuit
 from live_grid.errors import LimitReached, LocalProtocolError, RemoteProtocolError
 from live_grid.event_queue import EventQueue, QueueState
+from live_grid.handover.events import Part
 from live_grid.handover.tables import LINK_TABLE, LinkInput, LinkState
+from live_grid.handover.watchdog import Remedy, remedy_for
 from live_grid.requests import Request
 from live_grid.world import Region
 
@@ -27,8 +29,6 @@ SEED_TRIES_MAX: Final = 5
 SEED_TIMEOUT_S: Final = 30.0
 SEED_FIRST_PAUSE_S: Final = 1.0
 SEED_LONGEST_PAUSE_S: Final = 30.0
-QUEUES_MAX: Final = 4
-"""Event queues of one link in a row that turned out to be gone; then they are."""
 _OK: Final = 200
 _QUEUE: Final = "EventQueueGet"
 
@@ -67,6 +67,7 @@ class Link:
 
     __slots__ = (
         "_policy",
+        "_proven",
         "_queue_url",
         "_queues_gone",
         "_seed",
@@ -87,6 +88,7 @@ class Link:
         "seed_failed",
         "state",
         "tokens",
+        "treated",
     )
 
     def __init__(self, address: Address, circuit: Circuit, region: Region, policy: HostPolicy) -> None:
@@ -118,6 +120,9 @@ class Link:
         self._seed_waits_until: float | None = None
         self._queue_url = ""
         self._queues_gone = 0
+        self._proven = True  # a queue that took the place of another has answered
+        self.treated: Remedy | None = None
+        """What was done for its event queue and not told yet."""
 
     def __repr__(self) -> str:
         return f"Link({self.address!r}, {self.state.value})"
@@ -235,6 +240,7 @@ class Link:
             return False
         malformed = queue.malformed
         queue.receive_response(status, body, now)
+        self._proven = self._proven or queue.state is QueueState.READY
         self._watch_queue(queue, now)
         return queue.malformed > malformed
 
@@ -253,12 +259,21 @@ class Link:
         if queue.state not in {QueueState.GONE, QueueState.BROKEN}:
             return
         self.queue = None
+        self._proven = queue.state is not QueueState.BROKEN
         self._queues_gone += 1
-        if self._queues_gone >= QUEUES_MAX:
+        self.treated = remedy_for(Part.EVENT_QUEUE, self._queues_gone)
+        if self.treated is Remedy.RECONNECT:
             self.queue_lost = True
         else:
             self._ask_seed_again()
             self._seed_waits_until = now + SEED_FIRST_PAUSE_S * 2.0 ** (self._queues_gone - 1)
+
+    @property
+    def queue_sick(self) -> bool:
+        """Whether its event queue is silent, fails, is waited for, or took the place of such a one and said nothing."""
+        if self.queue is None:
+            return self.queue_lost or self.capabilities is None
+        return not (self._proven and self.queue.well)
 
     def queue_is_well(self) -> None:
         """Take notice that the event queue brings events."""

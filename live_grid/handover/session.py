@@ -123,6 +123,7 @@ class GridSession:
             curiosity=self._curiosity,
             events=self._events,
             neighbours=settings.neighbours,
+            now=now,
         )
         self._serial = 0
         self._foreign = 0
@@ -246,6 +247,7 @@ class GridSession:
         moments += [self.travel.deadline, self._course.arrival.complete_at]
         if self.present:
             moments += [self.body.due, self._curiosity.due, self._course.arrival.description_due()]
+            moments.append(self._course.world_watch.due)
         return min((moment for moment in moments if moment is not None), default=None)
 
     def handle_timer(self, now: float) -> None:
@@ -261,8 +263,12 @@ class GridSession:
         if self.travel.deadline is not None and now >= self.travel.deadline:
             course.late(now)
         root = self.travel.authority
-        if root is None:
-            return
+        if root is not None:
+            self._handle_presence(root, now)
+
+    def _handle_presence(self, root: Link, now: float) -> None:
+        """Do what is due while a region has authority over us."""
+        course, arrival = self._course, self._course.arrival
         due = arrival.description_due()
         if due is not None and now >= due:
             arrival.ask_description(root)
@@ -273,6 +279,8 @@ class GridSession:
                 self._events.append(ended)
         if now >= self._curiosity.due:
             self._curiosity.ask(self.me, self.world, root, list(self._links), now)
+        if now >= course.world_watch.due:
+            course.look_around(root, now)
 
     # --- events --------------------------------------------------------------------------------
     def next_event(self, now: float) -> SessionEvent | None:

@@ -15,8 +15,6 @@ __all__ = ("Health",)
 
 QUIET_S: Final = 15.0
 """Simulators ping every few seconds."""
-QUEUE_QUIET_S: Final = 180.0
-"""A queue answers every minute at least, if only with nothing."""
 RESENT_SHARE: Final = 0.25
 RESENT_FROM: Final = 50
 """Shares of fewer packets say nothing."""
@@ -81,12 +79,10 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sick(self) -> tuple[str, ...]:
-        """Name the parts that are not well."""
+        """Name the parts that are not well, of those that nobody else watches and tells of (event queue, world)."""
         found = []
         if self.silent_s is not None and self.silent_s > QUIET_S:
             found.append("circuit")
         if self.packets_out >= RESENT_FROM and self.resent > RESENT_SHARE * self.packets_out:
             found.append("wire")
-        if self.queue_silent_s is not None and self.queue_silent_s > QUEUE_QUIET_S:
-            found.append("event_queue")
         return tuple(found)

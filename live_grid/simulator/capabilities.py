@@ -22,6 +22,7 @@ from live_grid.llsd import LlsdGiven, LlsdValue, read_llsd_untrusted, write_llsd
 from live_grid.login.request import split_name
 from live_grid.simulator import holdings, travel
 from live_grid.simulator.agent import Agent
+from live_grid.simulator.faults import WireFaultKind
 from live_grid.simulator.http1 import HttpRequest, HttpResponse
 from live_grid.simulator.limits import REQUEST_MAX_BYTES
 from live_grid.simulator.mailbox import Answer
@@ -111,6 +112,8 @@ class Capabilities:
         return _llsd({"state": "upload", "uploader": address})
 
     def _poll(self, visit: Visit, request: HttpRequest, now: float, answer: Answer) -> None:
+        if self._stage.strikes(self._stage.faults.queue_mute, WireFaultKind.QUEUE_MUTE):
+            return
         match self._read(request):
             case {"ack": ack, "done": bool(done)} if ack is None or isinstance(ack, int):
                 visit.mailbox.poll(ack, now, answer, done=done)

@@ -327,7 +327,9 @@ class SimulatorCore:
         for agent, visit in self._circuits():
             if visit.state is VisitState.ROOT and visit.scene_shown:
                 while visit.waiting:
+                    visit.blind = self.stage.strikes(self.stage.faults.sight_lost, WireFaultKind.SIGHT_LOST)
                     visit.show(agent.avatar_id, now, cached_first=self.stage.profile.cached_first)
+                    visit.blind = False
             found += self._leaving(visit, now)
         flights: list[Flight] = []
         for flight in found:

@@ -52,6 +52,10 @@ class WireFaultKind(StrEnum):
     TELEPORT_FINISH_MISSING = "teleport_finish_missing"
     EVENT_REPEATED = "event_repeated"
     """An answer of the event queue came twice, with one id."""
+    SIGHT_LOST = "sight_lost"
+    """An update of an avatar or an object was never sent, and the region thinks that it was."""
+    QUEUE_MUTE = "queue_mute"
+    """A poll of the event queue was never answered."""
     DEAD_STREAM = "dead_stream"
     """A client that was gone was sent what it had not acknowledged."""
 
@@ -80,6 +84,10 @@ class WireFaults(Bounded, frozen=True, kw_only=True, forbid_unknown_fields=True)
     teleport_finish_missing: Chance = 0.0
     """Of the event that says where a teleport goes on."""
     event_repeated: Chance = 0.0
+    sight_lost: Chance = 0.0
+    """Of each time that a region shows what has changed, or what it was asked for."""
+    queue_mute: Chance = 0.0
+    """Of each poll of an event queue."""
     dead_stream: Chance = 0.0
     """Of a circuit whose client is gone being resent to for a while."""
 

@@ -27,6 +27,7 @@ from live_grid.messages.objects import (
 from live_grid.messages.objects import RezObject as WireRezObject
 from live_grid.simulator import movement, scene
 from live_grid.simulator.agent import Agent
+from live_grid.simulator.faults import WireFaultKind
 from live_grid.simulator.ids import text_id
 from live_grid.simulator.visit import Visit
 from live_grid.simulator.wording import name_from_wire
@@ -62,6 +63,8 @@ def _thing(visit: Visit, local_id: int) -> GridObject | None:
 def request_objects(agent: Agent, visit: Visit, message: RequestMultipleObjects, now: float) -> None:
     """Show in full what a client asks for by number."""
     del now
+    if agent.stage.strikes(agent.stage.faults.sight_lost, WireFaultKind.SIGHT_LOST):
+        return
     packed = []
     for block in message.object_data[:_BLOCKS_MAX]:
         found = visit.find(block.id)

@@ -103,6 +103,7 @@ class Visit:
         "_pieces",
         "_stale",
         "address",
+        "blind",
         "cache_is_empty",
         "circuit",
         "closed_at",
@@ -135,6 +136,8 @@ class Visit:
         self.handshake_sent = False
         self.handshake_answered = False
         self.cache_is_empty = False
+        self.blind = False
+        """What is shown now gets lost."""
         self.scene_shown = False
         self.leave_at: float | None = None
         """When a child that is no neighbour any more is closed."""
@@ -176,7 +179,7 @@ class Visit:
 
     def say(self, message: Message, *, reliable: bool = True) -> bool:
         """Send a message; tell whether the circuit took it. One without a circuit goes nowhere."""
-        if self.circuit is None or self.circuit.state is not CircuitState.OPEN:
+        if self.circuit is None or self.circuit.state is not CircuitState.OPEN or self.blind:
             return False
         try:
             self.circuit.send(message, reliable=reliable)

@@ -270,3 +270,17 @@ def test_every_reason_to_answer_or_not_has_words(code) -> None:
 def test_what_a_grid_lacks_is_said_in_words(profile, words) -> None:
     """Where it can do all, nothing is. Spec: LIV-11."""
     assert lacking_in_words(profile) == words
+
+
+def test_a_sick_part_is_told_with_what_is_done_about_it() -> None:
+    """In words where there are some, with its code otherwise. Spec: LIV-12, OPS-2."""
+    told_of = [
+        in_words(told.EventSeen(event=seen.PartDegraded(part="world", remedy=remedy)), People())
+        for remedy in ("", "reconnect", "prayed_for")
+    ]
+    sick = "the world of the connection is sick"
+    assert [line is not None and line.text for line in told_of] == [
+        sick,
+        f"{sick}; the connection is given up and made anew",
+        f"{sick}; prayed_for",
+    ]

@@ -5,6 +5,7 @@ Regions do what a test tells them; by themselves they only let in whoever shows 
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from uuid import UUID
 
@@ -24,8 +25,10 @@ from live_grid.messages.circuits import (
     UseCircuitCode,
 )
 from live_grid.messages.notation import AgentSession
+from live_grid.messages.objects import ObjectUpdate
 from live_grid.messages.regions import RegionHandshake
 from live_grid.messages.travel import TeleportFailed, TeleportLocal, TeleportStart
+from live_grid.world.sightings import PCODE_AVATAR
 
 CLIENT = ("203.0.113.1", 40000)
 ME = bytes(15) + b"\x01"
@@ -45,6 +48,7 @@ class FakeRegion:
         self.received: list[Message] = []
         self.handshakes = True
         self.lets_in = True
+        self.shows_us = True
         self.seed = f"http://127.0.0.1:{port}/seed"
         self.seed_status = 200
         self.queue_path = "/queue"
@@ -84,6 +88,22 @@ class FakeRegion:
         data = AgentMovementComplete.Data((10.0, 20.0, 30.0), (0.0, 1.0, 0.0), self.handle, 1)
         return AgentMovementComplete(
             agent_data=AgentSession(ME, SESSION), data=data, sim_data=AgentMovementComplete.SimData(b"fake\0")
+        )
+
+    def sight(self) -> ObjectUpdate:
+        """What it shows of us."""
+        fields = dict.fromkeys(ObjectUpdate.ObjectData.__struct_fields__, 0)
+        fields |= dict.fromkeys(
+            ("texture_entry", "texture_anim", "data", "text", "media_url", "ps_block", "extra_params", "name_value"),
+            b"",
+        )
+        fields |= {"id": 77, "full_id": ME, "pcode": PCODE_AVATAR, "scale": (1.0, 1.0, 1.0)}
+        fields |= {"text_color": bytes(4), "sound": NIL, "owner_id": NIL}
+        fields |= dict.fromkeys(("joint_pivot", "joint_axis_or_anchor"), (0.0, 0.0, 0.0))
+        fields |= {"object_data": struct.pack("<15f", 10, 20, 30, *[0] * 12)}
+        return ObjectUpdate(
+            region_data=ObjectUpdate.RegionData(self.handle, 65535),
+            object_data=(ObjectUpdate.ObjectData(**fields),),  # type: ignore[arg-type]
         )
 
     def finish(self, **changes: object) -> tuple[str, dict[str, object]]:
@@ -133,6 +153,8 @@ class FakeRegion:
             self.send(self.handshake())
         elif isinstance(message, CompleteAgentMovement) and self.lets_in:
             self.send(self.movement_complete())
+            if self.shows_us:
+                self.send(self.sight())
         elif isinstance(message, LogoutRequest):
             self.send(LogoutReply(agent_data=AgentSession(ME, SESSION)))
 

@@ -266,7 +266,66 @@ def test_an_event_queue_that_is_gone_for_good_ends_the_session() -> None:
     grid.run(30)
     assert grid.seen("SessionEnded") == [SessionEnded(EndCause.QUEUE_GONE)]
     assert grid.now - began >= 5
-    assert PartDegraded(Part.EVENT_QUEUE) in grid.events
+    remedies = [each.remedy for each in grid.seen("PartDegraded")]
+    assert remedies == ["renewed", "renewed", "renewed", "reconnect"]
+
+
+def test_an_event_queue_that_says_nothing_is_renewed_and_then_given_up() -> None:
+    """Two polls without any answer are silence; what answers then is well again. Spec: LIV-12, SUP-7. Fault: 11."""
+    grid = FakeGrid()
+    grid.enter()
+
+    def poll_in_vain() -> None:
+        grid.run(10.0, until=lambda: grid.plaza.polls)
+        grid.run(90.1)
+        grid.session.receive_failure(grid.plaza.polls.pop(), grid.now)
+
+    poll_in_vain()
+    grid.run(0.2)
+    assert grid.seen("PartDegraded") == [PartDegraded(Part.EVENT_QUEUE)]
+    poll_in_vain()
+    grid.run(0.2)
+    assert grid.seen("PartDegraded")[1:] == [PartDegraded(Part.EVENT_QUEUE, "renewed")]
+    grid.run(5.0, until=lambda: grid.plaza.polls)
+    assert grid.seen("PartRecovered") == []
+    grid.plaza.events.append(("Nothing", {}))
+    grid.run(0.2)
+    assert grid.seen("PartRecovered") == [PartRecovered(Part.EVENT_QUEUE)]
+    for _ in range(8):
+        poll_in_vain()
+    grid.run(5.0)
+    assert grid.seen("SessionEnded") == [SessionEnded(EndCause.QUEUE_GONE)]
+
+
+def test_a_region_that_shows_nothing_is_asked_again_and_then_left() -> None:
+    """Its handshake's answer, throttle and a question, three times half a minute apart. Spec: LIV-12, SUP-7."""
+    grid = FakeGrid()
+    grid.plaza.shows_us = False
+    grid.enter()
+    grid.run(35.0)
+    assert grid.seen("PartDegraded") == [PartDegraded(Part.WORLD, "asked_again")]
+    names = grid.plaza.names()
+    assert (names.count("RegionHandshakeReply"), names.count("AgentThrottle")) == (2, 2)
+    grid.plaza.send(grid.plaza.sight())
+    grid.run(6.0)
+    assert grid.seen("PartRecovered") == [PartRecovered(Part.WORLD)]
+    grid = FakeGrid()
+    grid.plaza.shows_us = grid.plaza.handshakes = False
+    grid.run(160.0)
+    assert [each.remedy for each in grid.seen("PartDegraded")] == [*["asked_again"] * 3, "reconnect"]
+    assert grid.seen("SessionEnded") == [SessionEnded(EndCause.BLIND)]
+    assert "RequestRegionInfo" in grid.plaza.names()
+
+
+def test_a_region_that_shows_nothing_new_is_asked_for_what_we_know() -> None:
+    """Seldom, and nothing follows while it never answered such a question. Spec: LIV-12."""
+    grid = FakeGrid()
+    grid.enter()
+    grid.session.world.here.add_object(bytes(15) + b"\x0b", 5)
+    grid.run(600.0)
+    asked = grid.plaza.names().count("RequestMultipleObjects")
+    assert 1 <= asked <= 4
+    assert grid.seen("PartDegraded") == []
 
 
 def test_an_event_queue_that_comes_back_is_polled_again() -> None:
