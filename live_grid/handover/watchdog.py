@@ -1,8 +1,8 @@
 """The watchdogs of a session's parts: what is done for a sick part, how often, and when the connection is given up.
 
 Owns the table of remedies by sick part and how often in a row, and the judgement of whether what we see of a region is
-whole and fresh. A circuit's silence is judged by the circuit itself, which pings and ends it; an event queue's by the queue. Performs
-nothing: `live_grid.handover.link` renews queues, `live_grid.handover.session` asks regions again. Pure
+whole and fresh. A circuit's silence is judged by the circuit itself, which pings and ends it; an event queue's by the
+queue. Performs nothing: `live_grid.handover.link` renews queues, `live_grid.handover.course` asks regions again. Pure
 (Spec: LIV-12, SUP-7).
 
 Invariant: a part is treated at most `Plan.tries` times in a row, with a pause before each; then, unless its row says
