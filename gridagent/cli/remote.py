@@ -165,6 +165,10 @@ def _status_lines(row: StatusRow, doubts: Sequence[DoubtRow]) -> list[str]:
         lines.append(f"  {what_helps(status.last_error)}")
     if status.profile is not None and (lacking := lacking_in_words(status.profile)):
         lines.append(f"  the grid {shown(status.profile.grid, 64)} has {lacking}: tools for it are not offered")
+    if status.sick:
+        lines.append(f"  sick: {', '.join(shown(part, 64) for part in status.sick)}; it mends itself or reconnects")
+    if status.retry_in_s is not None:
+        lines.append(f"  next attempt to connect in {status.retry_in_s:.0f} s; at once with: gridagent connect")
     if row.approvals:
         lines.append(f"  {row.approvals} approvals wait for an answer: gridagent approvals")
     if status.gateway.safe_mode:

@@ -507,6 +507,7 @@ class Session:
     def status(self) -> SessionStatus:
         """Return what can be said of the avatar now."""
         core = self.core
+        retry_at = core.link.retry_at
         return SessionStatus(
             key=self.settings.key,
             agent=core.agent,
@@ -521,6 +522,8 @@ class Session:
             workers=len(self._workers),
             fenced=core.link.fence.statistics().fenced,
             last_error=core.last_error,
+            sick=tuple(sorted(core.link.sick)),
+            retry_in_s=None if retry_at is None else max(0.0, retry_at - self._ports.clock.monotonic()),
             profile=core.where.profile,
             queues=(*self._inbox.statistics(), *self.broadcast.statistics().subscribers),
             gateway=core.gateway.status(),

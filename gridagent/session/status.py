@@ -10,6 +10,7 @@ import msgspec
 from gridagent.actions import Position
 from gridagent.events import GridProfile
 from gridagent.ids import AvatarId, AvatarKey, Generation
+from gridagent.limits import Label
 from gridagent.observations import AgentState, LinkState
 from gridagent.policy import GatewayStatus
 from gridagent.runtime.channels import ChannelStatistics
@@ -37,6 +38,10 @@ class SessionStatus(msgspec.Struct, frozen=True, kw_only=True):
     """Late results dropped since the start."""
     last_error: str
     """Stable code of the last failure; empty when there was none."""
+    sick: tuple[Label, ...] = ()
+    """Parts of the connection that are sick (Spec: LIV-12)."""
+    retry_in_s: float | None = None
+    """Seconds until the next attempt to connect; None while none is planned."""
     profile: GridProfile | None = None
     """What the grid can do, as it showed at the login; None while the avatar is not in the world (Spec: LIV-11)."""
     queues: tuple[ChannelStatistics, ...]

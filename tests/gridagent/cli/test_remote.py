@@ -110,6 +110,12 @@ async def test_status_is_read_by_people_and_programs(autojump_clock) -> None:
         poor = msgspec.structs.replace(row.status, profile=GridProfile(grid="Poor", has_money=False))
         lines = remote._status_lines(msgspec.structs.replace(row, status=poor), [])
         assert lines[1] == "  the grid Poor has no money: tools for it are not offered"
+        ill = msgspec.structs.replace(row.status, profile=None, sick=("event_queue", "world"), retry_in_s=12.4)
+        lines = remote._status_lines(msgspec.structs.replace(row, status=ill), [])
+        assert lines[1:3] == [
+            "  sick: event_queue, world; it mends itself or reconnects",
+            "  next attempt to connect in 12 s; at once with: gridagent connect",
+        ]
         blocked = msgspec.structs.replace(
             row.status, link=LinkState.AUTHENTICATION_BLOCKED, last_error="mfa_required", profile=None
         )

@@ -34,7 +34,9 @@ async def test_a_circuit_that_falls_silent_for_a_while_is_sick_and_well_again(tm
         life.server.set_faults(WireFaults(datagram_lost=1.0))
         await life.until(lambda: PartDegraded(part="circuit") in life.events(PartDegraded), within_s=30.0)
         assert life.handle.status().link is LinkState.DEGRADED
+        assert life.handle.status().sick == ("circuit",)
         await answers(life)
+        assert life.handle.status().sick == ()
         assert life.ends() == []
         assert PartRecovered(part="circuit") in life.events(PartRecovered)
 
@@ -69,6 +71,7 @@ async def test_a_region_that_shows_nothing_is_asked_and_then_left(tmp_path, auto
     async with a_life(tmp_path, profile=profile, faults=WireFaults(sight_lost=1.0)) as life:
         await life.until(life.ends, within_s=300.0)
         assert life.ends()[0] == ("circuit_lost", True)
+        await life.until(lambda: life.handle.status().retry_in_s is not None)
         assert treated(life, "world") == ["asked_again"] * 3 + ["reconnect"]
         await answers(life)
 
