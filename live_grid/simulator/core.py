@@ -283,8 +283,8 @@ class SimulatorCore:
     # --- ends ------------------------------------------------------------------------------------
 
     def _log_out(self, agent: Agent, now: float) -> None:
-        """Take a client out of the world that asks for it; every further request is answered the same."""
-        if agent.live:
+        """Take a client out of the world that asks for it; every further request is counted and answered the same."""
+        if agent.live or agent.session.ended_by == "logout":
             self.stage.world.logout(agent.avatar_id, now, agent.session)
         faults = self.stage.faults
         if not self.stage.strikes(faults.logout_reply_missing, WireFaultKind.LOGOUT_REPLY_MISSING):
