@@ -29,6 +29,8 @@ FAULTS: dict[str, dict[str, object]] = {
     "logout_reply_missing": {"logout_reply_missing": 1.0},
     "teleport_finish_missing": {"teleport_finish_missing": 1.0},
     "event_repeated": {"event_repeated": 1.0},
+    "sight_lost": {"sight_lost": 1.0},
+    "queue_mute": {"queue_mute": 1.0},
     "dead_stream": {"dead_stream": 1.0},
 }
 

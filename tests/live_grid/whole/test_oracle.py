@@ -36,6 +36,8 @@ FAULTS: Final[dict[WireFaultKind, WireFaults]] = {
     WireFaultKind.LOGOUT_REPLY_MISSING: WireFaults(logout_reply_missing=1.0),
     WireFaultKind.TELEPORT_FINISH_MISSING: WireFaults(teleport_finish_missing=1.0),
     WireFaultKind.EVENT_REPEATED: WireFaults(event_repeated=1.0),
+    WireFaultKind.SIGHT_LOST: WireFaults(sight_lost=1.0),
+    WireFaultKind.QUEUE_MUTE: WireFaults(queue_mute=1.0),
     WireFaultKind.DEAD_STREAM: WireFaults(dead_stream=1.0),
 }
 """Every knob, turned alone."""
