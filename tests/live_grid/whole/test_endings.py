@@ -6,8 +6,8 @@ import pytest
 import trio
 
 from gridagent.actions import Confirmed, Position, Say
-from gridagent.controls import Connect, ForceReconnect
-from gridagent.errors import BackendError
+from gridagent.controls import Connect, ForceReconnect, RequestAction
+from gridagent.errors import BackendError, ResourceBusy
 from gridagent.events import DisconnectCause
 from gridagent.grid.simulated.witness import Witness
 from gridagent.observations import Diagnostic, LinkState, LinkStateChanged
@@ -215,3 +215,31 @@ async def test_what_a_grid_says_reaches_no_observation(tmp_path, autojump_clock)
         assert code == "backend_ended"
         assert error.detail
         assert error.detail not in shown
+
+
+async def test_what_only_looks_waits_for_the_world_and_what_acts_is_refused(tmp_path, autojump_clock) -> None:
+    """Kept out by maintenance: looks wait up to the bound, an action is not ready, and the looks are answered later.
+
+    Spec: BND-6, SUP-6.
+    """
+    faults = WireFaults(login_refused=1.0, login_causes=(DisconnectCause.MAINTENANCE,))
+    limits = {"reconnect": {"offline_work_capacity": 2}}
+    seen: list[str] = []
+
+    async def look() -> None:
+        seen.append((await life.handle.look()).region)
+
+    async with a_life(tmp_path, faults=faults, **limits) as life, trio.open_nursery() as nursery:
+        await life.until(lambda: life.handle.status().link is LinkState.BACKOFF)
+        nursery.start_soon(look)
+        nursery.start_soon(look)
+        await trio.sleep(1.0)
+        with pytest.raises(ResourceBusy, match="not_ready, and 2 look-ups wait already"):
+            await life.handle.look()
+        assert (await life.handle.control(RequestAction(action=Say(text="Too early.")))).code == "not_ready"
+        assert seen == []
+        life.server.set_faults(WireFaults())
+        await life.online(within_s=400.0)
+        await life.until(lambda: len(seen) == 2)
+        assert seen == ["Plaza", "Plaza"]
+        assert life.world.sessions.totals(ADA).logins == 1
