@@ -15,6 +15,7 @@ from gridagent.events import ChatHeard, DisconnectCause
 from gridagent.observations import ActionSettled, GenerationClosed, GenerationOpened, LinkState
 from live_grid.simulator import OPENSIM, SECOND_LIFE, WireFaults
 from tests.live_grid.whole.life import ADA, CLEO, OLIVE, Life, a_life
+from tests.live_grid.whole.oracle import judge_logins
 
 STORM_S = 180.0
 RECOVERY_S = 120.0
@@ -93,6 +94,7 @@ async def test_two_minutes_after_the_faults_it_is_in_world_and_answers(tmp_path,
         assert isinstance(await life.act(Say(text="After the storm.")), Confirmed)
         assert [each.text for each in cleo.saw(ChatHeard)].count("After the storm.") == 1
     assert_in_order(life)
+    assert judge_logins([each for each in life.world.sessions.recent() if each.avatar_id == ADA]) == []
     assert sum(life.server.statistics().faults.values()) > 100
 
 
