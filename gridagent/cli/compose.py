@@ -9,45 +9,29 @@ Invariant: after `prepare` returned, nothing about the configuration can fail an
 
 from __future__ import annotations
 
-import re
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import attrs
-import msgspec
 
-from gridagent.cli.bank import keep_bank
 from gridagent.cli.grids import LiveGrid, find_live_grid
 from gridagent.cli.minds import API_KEY, PreparedMind, open_mind, open_model, prepare_mind, prices_of, spend_limits
 from gridagent.cli.reloading import Reloading, SetLevel, policy_of
 from gridagent.cli.second_factor import AccountFactor, SecondFactors
 from gridagent.cli.tracing import check_tracing
 from gridagent.config.environment import PREFIX
-from gridagent.config.files import absolute_path, read_file
 from gridagent.config.model import AvatarConfig, Backend, Config, FailureRule, LogLevel
-from gridagent.config.policy import PolicySection, Preset, RolesSection
 from gridagent.config.secrets import SecretStr
-from gridagent.errors import ConfigError, ConfigProblem, OperatorError
+from gridagent.errors import ConfigError, OperatorError
 from gridagent.grid.base import BackendFactory
-from gridagent.grid.simulated.faults import Faults
-from gridagent.grid.simulated.grid import SimulatedGrid, open_simulated_grid
-from gridagent.grid.simulated.inhabitants.owner import OwnerParams
-from gridagent.grid.simulated.scenario import DEFAULT_SCENARIO, load_shipped, parse_scenario
-from gridagent.grid.simulated.scenario_build import build_world
-from gridagent.grid.simulated.scenario_format import AvatarSpec as Account
-from gridagent.grid.simulated.scenario_format import Scenario
-from gridagent.grid.simulated.scenario_incidents import Disconnect, Kick, RegionRestart
-from gridagent.grid.simulated.scenario_timeline import set_timeline
 from gridagent.ids import AvatarId, AvatarKey
-from gridagent.limits import SCENARIO_FILE_MAX_BYTES
 from gridagent.llm.accounting import Accounts
 from gridagent.observability import Log
 from gridagent.policy import Policy
 from gridagent.presence.protected import OwnAvatars
-from gridagent.runtime.deterministic import SimulatedIds, SimulatedRandomness
 from gridagent.runtime.ports import Ports
 from gridagent.runtime.restart import RestartIntensity
 from gridagent.service import AuditTrail, AvatarSpec, Service, open_service
@@ -55,11 +39,16 @@ from gridagent.session import OnBackendFailure, SessionSettings
 from gridagent.session.reconnect import ReconnectDelays
 from gridagent.storage import Store
 
-__all__ = ("Prepared", "Running", "demonstration", "key_of", "open_running", "prepare", "sections_chosen")
+__all__ = ("Prepared", "Running", "open_running", "prepare", "sections_chosen")
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from gridagent.grid.simulated.faults import Faults
+    from gridagent.grid.simulated.grid import SimulatedGrid
+    from gridagent.grid.simulated.scenario_format import Scenario
 
 LogError: TypeAlias = Callable[[str, BaseException], None]
-
-_KEY_UNFIT: Final = re.compile(r"[^a-z0-9_-]+")
 
 
 @attrs.frozen(kw_only=True)
@@ -150,10 +139,11 @@ def prepare(
         if scenario is not None or seed is not None:
             raise OperatorError("a live grid has no scenario and no seed; leave out --scenario and --seed")
         return _prepare_live(config, secrets)
-    story = _scenario(config, scenario)
+    stories = _stories()
+    story = stories.find_scenario(config, scenario)
     if demonstrate:
-        config = demonstration(config, story, chosen)
-    problems = _accounts_missing(config, story)
+        config = stories.demonstration(config, story, chosen)
+    problems = stories.accounts_missing(config, story)
     if problems:
         raise ConfigError(tuple(problems))
     told = config.grid.simulated.seed
@@ -197,79 +187,20 @@ def sections_chosen(environ: Mapping[str, str]) -> frozenset[str]:
     return frozenset(name.partition("__")[0].lower() for name in names)
 
 
-def demonstration(config: Config, scenario: Scenario, chosen: frozenset[str] = frozenset()) -> Config:
-    """Fill what nobody configured from the scenario: its avatars, the guide's policy, and the owner who lives there.
+def _stories() -> ModuleType:
+    """Load what only a simulated grid needs: a whole world, which a service in a live one need not carry."""
+    from gridagent.cli import story  # noqa: PLC0415 - on use
 
-    So that the first run shows an avatar that is spoken to, obeys its owner and refuses strangers. Whatever
-    the configuration says wins.
-    """
-    plain = Config()
-    changes: dict[str, object] = {}
-    if "avatars" not in chosen and config.avatars == plain.avatars:
-        changes["avatars"] = {key_of(account.name): _configured(account.name) for account in scenario.agents()}
-    if "policy" not in chosen and config.policy == plain.policy:
-        changes["policy"] = PolicySection(preset=Preset.GUIDE)
-    if "roles" not in chosen and config.roles == plain.roles:
-        owners = (spec for spec in scenario.avatars if isinstance(spec.character, OwnerParams))
-        changes["roles"] = RolesSection(owners=tuple(scenario.avatar_id(spec) for spec in owners))
-    return msgspec.structs.replace(config, **changes)
-
-
-def key_of(name: str) -> AvatarKey:
-    """Return the short name that an account gets where nobody chose one."""
-    key = _KEY_UNFIT.sub("-", name.split(maxsplit=1)[0].casefold()).strip("-_")
-    return AvatarKey(key[:64] or "avatar")
-
-
-def _configured(name: str) -> AvatarConfig:
-    first, _, last = name.partition(" ")
-    return AvatarConfig(first_name=first, last_name=last or "Resident")
-
-
-# --- what must hold -------------------------------------------------------------------------------
-
-
-def _scenario(config: Config, named: str | None) -> Scenario:
-    simulated = config.grid.simulated
-    if named is not None and (named.endswith(".json") or "/" in named):
-        return _from_file(absolute_path(named, base=Path.cwd(), environ={}) or Path(named))
-    if named is None and simulated.scenario_file is not None:
-        return _from_file(Path(simulated.scenario_file))
-    return load_shipped(named or simulated.scenario or DEFAULT_SCENARIO)
-
-
-def _from_file(path: Path) -> Scenario:
-    content = read_file(path, max_bytes=SCENARIO_FILE_MAX_BYTES, holds_secret=False, where="$")
-    return parse_scenario(content.data, str(path))
-
-
-def _accounts_missing(config: Config, scenario: Scenario) -> Sequence[ConfigProblem]:
-    known = ", ".join(account.name for account in scenario.agents()) or "none"
-    return [
-        ConfigProblem(
-            path=f"$.avatars.{key}",
-            what=f"the scenario {scenario.name} has no account for an avatar of this name",
-            shape="",
-            mend=f"set first_name and last_name to one of: {known}",
-        )
-        for key, avatar in config.avatars.items()
-        if _account(scenario, avatar) is None
-    ]
-
-
-def _account(scenario: Scenario, avatar: AvatarConfig) -> Account | None:
-    wanted = f"{avatar.first_name} {avatar.last_name}".casefold()
-    return next((each for each in scenario.agents() if each.name.casefold() == wanted), None)
+    return story
 
 
 # --- one avatar -----------------------------------------------------------------------------------
 
 
 def _avatar(config: Config, scenario: Scenario | None, key: AvatarKey, avatar: AvatarConfig, index: int) -> _Avatar:
-    account = None if scenario is None else _account(scenario, avatar)
     return _Avatar(
         key=key,
-        account_id=None if scenario is None or account is None else scenario.avatar_id(account),
+        account_id=None if scenario is None else _stories().account_id(scenario, avatar),
         settings=_settings(config, scenario, key, index),
         policy=policy_of(config, key),
         mind=prepare_mind(config, key, avatar),
@@ -279,7 +210,9 @@ def _avatar(config: Config, scenario: Scenario | None, key: AvatarKey, avatar: A
 def _settings(config: Config, scenario: Scenario | None, key: AvatarKey, index: int) -> SessionSettings:
     session, reconnect = config.session, config.reconnect
     fails = config.failure_rule is FailureRule.FAIL and not (
-        config.session.on_backend_failure is FailureRule.AUTO and _is_stormy(scenario)
+        config.session.on_backend_failure is FailureRule.AUTO
+        and scenario is not None
+        and _stories().is_stormy(scenario)
     )
     return SessionSettings(
         key=key,
@@ -303,21 +236,6 @@ def _settings(config: Config, scenario: Scenario | None, key: AvatarKey, index: 
         ),
         fault_intensity=RestartIntensity(max_restarts=session.max_restarts, window_s=session.restart_window_s),
     )
-
-
-def _is_stormy(scenario: Scenario | None) -> bool:
-    """Tell whether connections are broken on purpose in this story, so that coming back is part of it."""
-    if scenario is None:
-        return False
-    faults = scenario.faults
-    chances = (
-        faults.login_refused,
-        faults.disconnect_mid_action,
-        faults.disconnects_per_hour,
-        faults.kicks_per_hour,
-        faults.restarts_per_hour,
-    )
-    return any(chances) or any(isinstance(each, Kick | RegionRestart | Disconnect) for each in scenario.incidents)
 
 
 def _keep_level(level: LogLevel) -> None:
@@ -411,20 +329,16 @@ async def _open_grid(
         assert prepared.live is not None  # noqa: S101 - one of the two is there
         yield None, prepared.live.factories(ports, factors)
         return
-    randomness = SimulatedRandomness(prepared.seed)
-    ids = SimulatedIds(randomness.stream("world.ids"))
-    world = build_world(scenario, rng=randomness.stream("world"), ids=ids.uuid)
-    knobs = scenario.faults if faults is None else faults
-    book = prepared.config.grid.simulated.book_file
-    with keep_bank(book, world, wall=ports.clock.wall(), log_error=log_error):
-        async with open_simulated_grid(world, ports=ports, faults=knobs) as grid:
-            set_timeline(scenario, world, grid.hands, now=grid.now())
-            accounts = {avatar.key: avatar.account_id for avatar in prepared.avatars}
-            yield (
-                grid,
-                {
-                    key: grid.backend_factory(each, home=prepared.config.avatars[key].home)
-                    for key, each in accounts.items()
-                    if each is not None
-                },
-            )
+    story, book = _stories(), prepared.config.grid.simulated.book_file
+    async with story.open_world(
+        scenario, seed=prepared.seed, ports=ports, faults=faults, book=book, log_error=log_error
+    ) as grid:
+        accounts = {avatar.key: avatar.account_id for avatar in prepared.avatars}
+        yield (
+            grid,
+            {
+                key: grid.backend_factory(each, home=prepared.config.avatars[key].home)
+                for key, each in accounts.items()
+                if each is not None
+            },
+        )

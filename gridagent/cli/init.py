@@ -19,7 +19,7 @@ import attrs
 import msgspec
 
 from gridagent.cli.asking import Asker, Question, named_secret
-from gridagent.cli.compose import demonstration, key_of, prepare
+from gridagent.cli.compose import prepare
 from gridagent.cli.discovery import look_up
 from gridagent.cli.entry_points import BACKENDS, load_entry_point
 from gridagent.cli.exit_codes import ExitCode
@@ -46,6 +46,7 @@ from gridagent.cli.init_questions import (
 from gridagent.cli.init_remarks import remarks_for
 from gridagent.cli.minds import load_persona
 from gridagent.cli.safe_text import plain_json, shown
+from gridagent.cli.story import demonstration, key_of
 from gridagent.config.check import check_config
 from gridagent.config.files import absolute_path
 from gridagent.config.known_grids import KNOWN_GRIDS, KnownGrid

@@ -29,9 +29,9 @@ from gridagent.events import (
     TransportUp,
 )
 from gridagent.grid.base import EventSink, Redeem, Traces
+from gridagent.grid.buffer import EventBuffer
 from gridagent.grid.evidence import EvidenceContext
 from gridagent.grid.homing import sent_home
-from gridagent.grid.simulated.buffer import EventBuffer
 from gridagent.ids import AvatarId
 from gridagent.limits import Label
 from gridagent.policy.authorized import AuthorizedAction

@@ -18,9 +18,9 @@ from gridagent.actions import Action, InDoubt, Outcome, Position, Refused, Telep
 from gridagent.errors import BackendError, LocalProtocolError, ResourceClosed
 from gridagent.events import AvatarView, DisconnectCause, GridEvent, ObjectView
 from gridagent.grid.base import REFERENCE_CHARS, EventSink, Redeem, Traces
+from gridagent.grid.buffer import EventBuffer
 from gridagent.grid.evidence import EvidenceContext, judge
 from gridagent.grid.homing import sent_home
-from gridagent.grid.simulated.buffer import EventBuffer
 from gridagent.grid.simulated.faults import FaultKind
 from gridagent.grid.simulated.link import Link
 from gridagent.ids import AvatarId

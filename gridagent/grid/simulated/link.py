@@ -19,8 +19,8 @@ from typing import Final
 from gridagent.actions import Action, AnswerTeleportOffer, PayAvatar, PayObject, Position, TeleportHome, TeleportTo
 from gridagent.errors import BackendError
 from gridagent.events import ActionRefused, DisconnectCause, GridEvent, TeleportFailed, TransportUp
+from gridagent.grid.buffer import EventBuffer, EventClass, class_of
 from gridagent.grid.evidence import EvidenceContext, judge
-from gridagent.grid.simulated.buffer import EventBuffer, EventClass, class_of
 from gridagent.grid.simulated.faults import FLOOD_PER_S_MAX, FaultCounts, FaultKind, Faults
 from gridagent.grid.simulated.flood import Flood
 from gridagent.grid.simulated.refusals import Refusal

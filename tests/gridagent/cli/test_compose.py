@@ -8,10 +8,10 @@ import pytest
 import trio
 
 from gridagent.actions import Confirmed, Refused, TeleportHome
-from gridagent.cli.compose import demonstration, open_running, prepare, sections_chosen
+from gridagent.cli.compose import open_running, prepare
 from gridagent.config.load import parse_config
 from gridagent.config.model import AvatarConfig, Config, FailureRule, LogLevel, SessionConfig
-from gridagent.config.policy import PolicySection, Preset, RolesSection
+from gridagent.config.policy import PolicySection, Preset
 from gridagent.controls import ReloadConfig, RequestAction
 from gridagent.errors import ConfigError, OperatorError
 from gridagent.grid.simulated.faults import Faults
@@ -40,27 +40,6 @@ async def test_a_plain_configuration_runs_too(autojump_clock) -> None:
         assert running.service.avatars == ("robin",)
         await running.service.avatar().wait_agent(AgentState.RUNNING)
     assert running.service.status()[0].agent is AgentState.STOPPED
-
-
-def test_the_demonstration_takes_people_from_the_scenario_and_only_what_nobody_configured() -> None:
-    """Who owns the avatar comes by UUID from the scenario; a configured key always wins. Spec: POL-4."""
-    scenario = load_shipped("plaza")
-    shown = demonstration(Config(), scenario)
-    assert shown.roles.owners == (OLIVE,)
-    assert shown.policy.preset is Preset.GUIDE
-    mine = Config(
-        avatars={"bo": AvatarConfig(first_name="Robin")},
-        policy=PolicySection(preset=Preset.BUILDER),
-        roles=RolesSection(trusted=(OLIVE,)),
-    )
-    assert demonstration(mine, scenario) == mine
-    assert prepare(mine, demonstrate=True).roles_by_id() == {OLIVE: "trusted"}
-    assert prepare(Config(), demonstrate=True).roles_by_id() == {OLIVE: "owner"}
-    # A variable that says what is the default all the same has said it.
-    chosen = sections_chosen({"GRIDAGENT_POLICY__PRESET": "observer", "GRIDAGENT_ROLES": "{}", "HOME": "x"})
-    assert chosen == {"policy", "roles"}
-    kept = demonstration(Config(), scenario, chosen | {"avatars"})
-    assert kept == Config()
 
 
 def test_settings_come_from_the_configuration() -> None:

@@ -25,7 +25,7 @@ from gridagent.events import (
     TypingSeen,
     UrlShown,
 )
-from gridagent.grid.simulated.buffer import EventBuffer, EventClass, class_of
+from gridagent.grid.buffer import EventBuffer, EventClass, class_of
 from gridagent.ids import AvatarId, ObjectId
 
 ME = AvatarId("00000000-0000-4000-8000-000000000001")
