@@ -9,8 +9,8 @@ FOR ?=
 # Arguments for `make bench`, e.g. BENCH="channels".
 BENCH ?=
 # What `make test` gives pytest instead of everything, e.g. TESTS="tests/gridagent/policy -x": no coverage, no floors.
-# What `make soak` simulates.
-SOAK ?= --seeds 1 --hours 720
+# How long `make soak` lives.
+SOAK ?= --days 30
 # What `make fuzz` fuzzes, e.g. FUZZ="packet --seconds 60"; every decoder for ten minutes if empty.
 FUZZ ?=
 FUZZ_LIB ?= .venv-fuzz
@@ -114,8 +114,8 @@ $(COMPARE_VENV)/.installed: requirements/compare.txt | python
 	$(COMPARE_VENV)/bin/python $(PIP) $(INSTALL) -r $<
 	@touch $@
 
-soak: $(VENV)/.installed ## Simulate a month under faults (SOAK="--seeds 30 --hours 24 --verify" for another kind).
-	$(BIN)/gridagent simulate $(SOAK) --json
+soak: $(VENV)/.installed ## Live a simulated month in the busy plaza and judge how memory grows (SOAK="--days 7" for less).
+	@$(BIN)/python -m benchmarks.soak $(SOAK)
 
 venv: $(VENV)/.installed ## Make the development environment.
 

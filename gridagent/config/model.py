@@ -231,7 +231,7 @@ class SessionConfig(_Section, frozen=True, kw_only=True):
     """fail, reconnect, or auto: reconnect in a live grid and where a scenario breaks connections itself, else fail."""
     shutdown_timeout_s: Annotated[float, Meta(ge=0.1, le=120.0)] = 10.0
     """Longest each part may take to end in order; then it is cancelled."""
-    logout_timeout_s: Annotated[float, Meta(ge=0.1, le=60.0)] = 5.0
+    logout_timeout_s: Annotated[float, Meta(ge=0.1, le=60.0)] = 3.0
     """Longest the one attempt to log out may take."""
     healthy_after_s: Seconds = 60.0
     """Time in world after which a connection counts as healthy and waiting times start small again."""
