@@ -33,6 +33,8 @@ class ExitCode(IntEnum):
     """Another service holds this runtime directory or this avatar."""
     STORAGE = 9
     """The database cannot be used as it is, or storage had failed when the run ended; the sentence says which."""
+    PROBLEM_FOUND = 10
+    """``doctor`` found a problem; its lines say which, and how to mend it."""
     INTERRUPTED = 130
     """Ended by SIGINT (Ctrl-C)."""
     TERMINATED = 143

@@ -117,7 +117,7 @@ def _report(
 ) -> None:
     file = shown(str(options.file), _PATH_MAX)
     named = shlex.quote(file)
-    commands = [f"gridagent check-config {named}", f"gridagent run --config {named}"]
+    commands = [f"gridagent doctor --config {named}", f"gridagent run --config {named}"]
     if where == OFFLINE:
         commands.append(f"gridagent chat --config {named}")
     if options.json:

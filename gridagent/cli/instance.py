@@ -19,7 +19,7 @@ import msgspec
 from gridagent.errors import OperatorError
 from gridagent.fronts.control.rendezvous import RuntimeDirectory
 
-__all__ = ("AlreadyRunning", "Holder", "InstanceLocks")
+__all__ = ("AlreadyRunning", "Holder", "InstanceLocks", "holder_of")
 
 SERVICE_LOCK: Final = "service.lock"
 _HOLDER_MAX_BYTES: Final = 1_024
@@ -122,6 +122,29 @@ def _read_holder(descriptor: int) -> str:
     except (msgspec.MsgspecError, OSError):
         return "by a process that did not say which"
     return f"by process {holder.pid} since {holder.since}"
+
+
+def holder_of(path: Path) -> str | None:
+    """Say who holds a lock; None when nobody does. Makes nothing, and holds nothing afterwards.
+
+    Raises:
+        OSError: the file is there and cannot be looked at.
+    """
+    try:
+        import fcntl  # noqa: PLC0415 - absent on some platforms
+    except ImportError:
+        return None  # a service does not start there
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _read_holder(descriptor)
+    finally:
+        os.close(descriptor)
+    return None
 
 
 def avatar_locks_directory(state_dir: Path) -> Path:

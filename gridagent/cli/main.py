@@ -210,6 +210,12 @@ def _check_config(context: Context) -> int:
     return check_command(context.arguments.file, context.environ, out=context.stdout, json=context.json)
 
 
+def _doctor(context: Context) -> int:
+    from gridagent.cli.doctor import doctor_command  # noqa: PLC0415 - on use
+
+    return doctor_command(context.config, context.environ, out=context.stdout, json=context.json)
+
+
 def _reach(context: Context) -> Reach:
     from gridagent.cli.remote import find_service  # noqa: PLC0415 - on use
 
@@ -393,6 +399,7 @@ _COMMANDS: Final[Mapping[str, Callable[[Context], int]]] = {
     "chat": _chat,
     "init": _init,
     "check-config": _check_config,
+    "doctor": _doctor,
     "status": _status,
     "approvals": _approvals,
     "watch": _watch,
@@ -408,4 +415,4 @@ _COMMANDS: Final[Mapping[str, Callable[[Context], int]]] = {
     # Allowing and denying are `approvals allow` and `approvals deny` here.
     **{words.name: _control for words in COMMAND_WORDS if words.name not in {"allow", "deny"}},
 }
-_LOCAL: Final = frozenset({"run", "chat", "init", "check-config", "simulate", "policy", "grid"})
+_LOCAL: Final = frozenset({"run", "chat", "init", "check-config", "doctor", "simulate", "policy", "grid"})

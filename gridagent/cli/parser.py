@@ -140,6 +140,7 @@ def build_parser(version: str) -> argparse.ArgumentParser:
     _add_chat(commands)
     _add_init(commands)
     _add_check(commands)
+    _add_doctor(commands)
     _add_status(commands)
     _add_controls(commands)
     _add_approvals(commands)
@@ -279,6 +280,18 @@ def _add_check(commands: _Commands[_Parser]) -> None:
     )
     parser.add_argument("file", type=Path, metavar="FILE")
     _add_json(parser, "one object with ok, problems and notes")
+
+
+def _add_doctor(commands: _Commands[_Parser]) -> None:
+    parser = _command(
+        commands,
+        "doctor",
+        "check the machine, the configuration, and the servers that it names",
+        ("doctor --config config.json", "doctor --json | grep problem"),
+        more="Changes nothing, and logs nobody in. Exit code 10 where a check found a problem.",
+    )
+    _add_config(parser)
+    _add_json(parser, "one object a check: check, verdict, sentence")
 
 
 def _add_status(commands: _Commands[_Parser]) -> None:

@@ -26,7 +26,7 @@ from gridagent.llm.inflate import Inflater
 from gridagent.llm.real_requests import check_real_request
 from gridagent.observability import Log
 
-__all__ = ("POOL_CONNECTIONS_MAX", "HttpReply", "HttpTransport", "TransportTimeouts")
+__all__ = ("POOL_CONNECTIONS_MAX", "HttpReply", "HttpTransport", "TransportTimeouts", "encrypted")
 
 POOL_CONNECTIONS_MAX: Final = 16
 """Measured: 256 requests in flight on one pool add seconds to the slowest, on pools of 16 milliseconds."""
@@ -43,6 +43,13 @@ class TransportTimeouts(msgspec.Struct, frozen=True, kw_only=True):
     connect_s: float = 10.0
     read_s: float = 60.0
     write_s: float = 60.0
+
+
+def encrypted(stream: trio.abc.Stream, host: str) -> trio.abc.Stream:
+    """Return a stream on which a server has to prove that it is ``host``, by the certificates that requests trust."""
+    return trio.SSLStream(
+        stream, httpx.create_ssl_context(trust_env=False), server_hostname=host, https_compatible=True
+    )
 
 
 class _Stream(Protocol):

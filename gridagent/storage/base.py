@@ -66,6 +66,11 @@ class LedgerRefused(OperatorError):
 
     code = "ledger_refused"
 
+    def __init__(self, message: str, *, start_mends: bool = False) -> None:
+        super().__init__(message)
+        self.start_mends = start_mends
+        """The next start begins or upgrades it by itself; nothing is lost."""
+
 
 class LedgerInUse(LedgerRefused):
     """Another process has the database open; the sentence names it."""

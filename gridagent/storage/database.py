@@ -175,7 +175,9 @@ def open_database(
     with storage_errors():
         fresh = _is_new(path, files)
         if read_only and fresh:
-            raise LedgerRefused(f"there is no database at {path}; start the service once, or set paths.state_dir")
+            raise LedgerRefused(
+                f"there is no database at {path}; start the service once, or set paths.state_dir", start_mends=True
+            )
         files.prepare(path)
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=files.vfs or None)
     try:
@@ -274,7 +276,8 @@ def _check_origin(connection: apsw.Connection, path: str, *, known: int, upgrade
         )
     if version < known and not upgrades:
         raise LedgerRefused(
-            f"the database {path} has the older schema {version}; start the service once, which upgrades it"
+            f"the database {path} has the older schema {version}; start the service once, which upgrades it",
+            start_mends=True,
         )
 
 

@@ -23,6 +23,7 @@ def test_codes_are_distinct_and_keep_their_numbers() -> None:
         "AUTHENTICATION_BLOCKED": 7,
         "ALREADY_RUNNING": 8,
         "STORAGE": 9,
+        "PROBLEM_FOUND": 10,
         "INTERRUPTED": 130,
         "TERMINATED": 143,
     }

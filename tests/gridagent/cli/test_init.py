@@ -85,7 +85,7 @@ def test_enter_to_everything_is_a_working_avatar_offline(gridagent, room) -> Non
         "  The built-in offline model thinks for them; nothing is sent anywhere.",
         "  The control endpoint is off: commands and the kill switch cannot reach the service.",
         "next:",
-        "  gridagent check-config config.json",
+        "  gridagent doctor --config config.json",
         "  gridagent run --config config.json",
         "  gridagent chat --config config.json",
     ]

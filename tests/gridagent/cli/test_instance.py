@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from gridagent.cli.instance import AlreadyRunning, Holder, InstanceLocks, avatar_locks_directory
+from gridagent.cli.instance import (
+    SERVICE_LOCK,
+    AlreadyRunning,
+    Holder,
+    InstanceLocks,
+    avatar_locks_directory,
+    holder_of,
+)
 from gridagent.errors import OperatorError
 from gridagent.fronts.control import RuntimeDirectory
 
@@ -85,3 +92,23 @@ def test_a_platform_without_locks_is_refused(tmp_path, monkeypatch) -> None:
 def test_avatars_are_locked_beside_what_survives_of_them() -> None:
     """The locks stand in the state directory: it is what two services must not share."""
     assert avatar_locks_directory(Path("state")) == Path("state/avatars")
+
+
+def test_who_holds_a_lock_can_be_asked_without_taking_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody, a process, nobody again; asking makes no file, and without locks nobody runs. Spec: OPS-4."""
+    lock = tmp_path / "run" / SERVICE_LOCK
+    assert holder_of(lock) is None
+    assert not lock.parent.exists()
+    with RuntimeDirectory(tmp_path / "run") as directory, InstanceLocks(Holder(pid=7, since="noon")) as locks:
+        locks.take_service(directory)
+        assert holder_of(lock) == "by process 7 since noon"
+        locks.release()
+        assert holder_of(lock) is None
+        locks.take_service(directory)
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, "fcntl", None)
+            assert holder_of(lock) is None
+    with pytest.raises(OSError, match="symbolic"):
+        link = tmp_path / "link"
+        link.symlink_to(lock)
+        holder_of(link)

@@ -166,8 +166,9 @@ def test_an_older_schema_is_upgraded_unless_only_reading(place) -> None:
     """A reader changes nothing and says what would."""
     _open(place).close()
     newer = (*MIGRATIONS, NEXT)
-    with pytest.raises(LedgerRefused, match=f"has the older schema {SCHEMA_VERSION}; start the service once"):
+    with pytest.raises(LedgerRefused, match=f"has the older schema {SCHEMA_VERSION}; start the service once") as old:
         _open(place, migrations=newer, read_only=True)
+    assert old.value.start_mends
     _open(place, migrations=newer).close()
     reader = _open(place, migrations=newer, read_only=True)
     assert reader.connection.execute("SELECT * FROM later").fetchall() == []
@@ -179,8 +180,9 @@ def test_an_older_schema_is_upgraded_unless_only_reading(place) -> None:
 def test_a_reader_needs_a_database(place) -> None:
     """Looking does not begin one."""
     files, path = place
-    with pytest.raises(LedgerRefused, match="there is no database at"):
+    with pytest.raises(LedgerRefused, match="there is no database at") as none:
         _open(place, read_only=True)
+    assert none.value.start_mends
     assert files.size(path) is None
 
 
