@@ -2,8 +2,8 @@
 
 Owns the looking: files, locks, the database, the bounds of the process, and one question to each server. What is made
 of it is `gridagent.cli.doctor_checks`'s. Changes nothing: a file that is written to try a disk is removed again, and
-nobody is logged in. Each look has a time-out: a hanging disk or server ends a check and not the command (Spec: OPS-1,
-CFG-5).
+nobody is logged in unless that is asked for. Each look has a time-out: a hanging disk or server ends a check and not
+the command (Spec: OPS-1, CFG-5).
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ import trio
 from gridagent.cli import doctor_checks as checks
 from gridagent.cli.compose import Prepared, prepare, sections_chosen
 from gridagent.cli.doctor_checks import SPACE_RUNTIME, Directory, Finding, Reached, Verdict
+from gridagent.cli.doctor_login import try_login
 from gridagent.cli.doctor_reach import reach
 from gridagent.cli.exit_codes import ExitCode
+from gridagent.cli.grids import LiveGrid
 from gridagent.cli.instance import SERVICE_LOCK, avatar_locks_directory, holder_of
 from gridagent.cli.places import database_of, find_places
 from gridagent.cli.reloading import policy_of
@@ -58,12 +60,18 @@ _LATER: Final = (
     *("encryption", "open files", "grid", "model endpoint", "clock", "login"),
 )
 _NO_LOGIN: Final = (
-    "nobody was logged in; python -m live_grid.check --help says how a whole stay with an account is tried"
+    "nobody was logged in; --live-check logs each avatar in and out once, python -m live_grid.check tries a whole stay"
 )
 
 
 def doctor_command(
-    file: Path | None, environ: Mapping[str, str], *, out: TextIO, json: bool, ports: Ports | None = None
+    file: Path | None,
+    environ: Mapping[str, str],
+    *,
+    out: TextIO,
+    json: bool,
+    log_in: bool = False,
+    ports: Ports | None = None,
 ) -> ExitCode:
     """Check everything that a run depends on, and print one line a finding.
 
@@ -72,6 +80,7 @@ def doctor_command(
         environ: the environment.
         out: where findings go, each when it is known.
         json: one object a finding, and no last line.
+        log_in: log each avatar of a live grid in and out once.
         ports: what the outside is reached through; None takes the real ones.
     """
     found: list[Finding] = []
@@ -82,7 +91,8 @@ def doctor_command(
             out.write(_line(finding, json=json) + "\n")
             out.flush()
 
-    trio.run(_examine, file, environ, ports or system_ports(blocking_bound_s=DISK_S), tell)
+    examine = partial(_examine, file, environ, ports or system_ports(blocking_bound_s=DISK_S), tell, log_in=log_in)
+    trio.run(examine)
     if not json:
         out.write(f"{checks.last_line(found)}\n")
     return ExitCode.PROBLEM_FOUND if any(each.verdict is Verdict.PROBLEM for each in found) else ExitCode.OK
@@ -94,11 +104,16 @@ def _line(finding: Finding, *, json: bool) -> str:
     return f"{finding.verdict.value:<8} {finding.check}: {shown(finding.sentence, _LINE_MAX)}"
 
 
-async def _examine(file: Path | None, environ: Mapping[str, str], ports: Ports, tell: Tell) -> None:
+async def _examine(file: Path | None, environ: Mapping[str, str], ports: Ports, tell: Tell, *, log_in: bool) -> None:
     source = "the built-in configuration" if file is None else shown(str(file))
     try:
         loaded = load_config_and_secrets(file, environ)
-        prepared = prepare(loaded.config, demonstrate=file is None, chosen=sections_chosen(environ))
+        prepared = prepare(
+            loaded.config,
+            demonstrate=file is None,
+            chosen=sections_chosen(environ),
+            secrets=loaded.secrets if log_in else None,
+        )
     except ConfigError as error:
         tell(checks.check_configuration(source, error.problems))
     except OperatorError as error:
@@ -107,6 +122,8 @@ async def _examine(file: Path | None, environ: Mapping[str, str], ports: Ports, 
         tell(checks.check_configuration(source, avatars=prepared.keys, where=prepared.where))
         await _this_machine(prepared, ports, tell)
         await _servers(prepared, ports, tell)
+        if prepared.live is not None:
+            await _logins(prepared, prepared.live, ports, tell, log_in=log_in)
         return
     tell(checks.skipped(check, "the configuration has to be mended first") for check in _LATER)
 
@@ -260,5 +277,24 @@ async def _servers(prepared: Prepared, ports: Ports, tell: Tell) -> None:
         check_real_request(loopback=model.is_loopback)
         await ask("model endpoint", model, "llm.endpoint")
     tell([checks.check_clock(dates)])
-    if grid is not None:
+
+
+async def _logins(prepared: Prepared, live: LiveGrid, ports: Ports, tell: Tell, *, log_in: bool) -> None:
+    """Log each avatar in and out, one after the other; an avatar that a service runs would be thrown out by that."""
+    if not log_in:
         tell([checks.skipped("login", _NO_LOGIN)])
+        return
+    config = prepared.config
+    state = avatar_locks_directory(find_places(config.paths).state_dir)
+    for number, key in enumerate(prepared.keys):
+        if holder_of(state / f"{key}.lock") is not None:
+            tell([checks.skipped("login", f"{key} is being run by a service; gridagent status says how it is")])
+            continue
+        if number:
+            await trio.sleep(config.session.login_stagger_s)
+        tried = await try_login(
+            live.backend_factory(key, ports.ids.uuid, ports.blocking),
+            timeout_s=config.grid.live.login_timeout_s,
+            logout_s=config.session.logout_timeout_s,
+        )
+        tell([checks.check_login(key, tried)])

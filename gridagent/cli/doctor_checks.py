@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 import attrs
 import msgspec
@@ -22,6 +22,7 @@ from gridagent.config.model import Backend, Config, LlmProvider
 from gridagent.config.policy import Meter
 from gridagent.config.secrets import EndpointUrl
 from gridagent.errors import ConfigProblem
+from gridagent.events import DisconnectCause
 from gridagent.policy import Policy
 
 __all__ = (
@@ -32,8 +33,10 @@ __all__ = (
     "SPACE_RUNTIME",
     "Directory",
     "Finding",
+    "InWorld",
     "Reached",
     "Space",
+    "Tried",
     "Unreached",
     "Verdict",
     "check_clock",
@@ -43,6 +46,7 @@ __all__ = (
     "check_files",
     "check_instance",
     "check_llm",
+    "check_login",
     "check_plain_http",
     "check_policy",
     "check_reach",
@@ -124,6 +128,36 @@ class Unreached:
     """A server that did not, and why."""
 
     why: str
+
+
+class InWorld(NamedTuple):
+    """A login that got there."""
+
+    region: str
+
+
+Tried: TypeAlias = InWorld | DisconnectCause | None
+"""Where an avatar was, or why it did not get there; None where neither was known in time."""
+
+_WAITS: Final[Mapping[DisconnectCause, str]] = {
+    DisconnectCause.MFA_REQUIRED: "the grid wants a one-time code; start the service and give it one with:"
+    " gridagent connect --code CODE",
+    DisconnectCause.ALREADY_LOGGED_IN: "the grid says that it is logged in already; log it out elsewhere, or wait some"
+    " minutes",
+    DisconnectCause.MAINTENANCE: "the grid is under maintenance; try again later",
+    DisconnectCause.REGION_RESTART: "its region restarts; try again later",
+}
+"""What passes, or what a running service asks for by itself."""
+_WRONG: Final[Mapping[DisconnectCause, str]] = {
+    DisconnectCause.BAD_CREDENTIALS: "the grid knows no such name and password; mend first_name, last_name or the file"
+    " of password_file",
+    DisconnectCause.TERMS_NOT_ACCEPTED: "the grid wants its terms accepted; read them, and set"
+    " grid.live.accept_terms to true",
+    DisconnectCause.BANNED: "the account is banned or closed; ask the grid's people",
+    DisconnectCause.CIRCUIT_LOST: "it logged in, and then the region was not heard; see that a firewall lets UDP out",
+    DisconnectCause.LOGIN_FAILED: "the login was not answered, or not in a way that is understood; see that"
+    " grid.live.login_url is a login address",
+}
 
 
 def _ok(check: str, sentence: str) -> Finding:
@@ -235,19 +269,12 @@ def check_policy(policies: Mapping[str, Policy]) -> Iterator[Finding]:
         if not doors or Capability.MONEY in policy.asks:
             continue
         sound = False
-        through = ", ".join(doors)
-        if policy.budgets.get(Meter.LINDEN):
-            yield _warning(
-                "policy",
-                f"{key} may pay (through {through}) without anybody's approval, up to its L$ budget;"
-                " set policy.approvals.money to required",
-            )
-        else:
-            yield _warning(
-                "policy",
-                f"{key} may pay (through {through}) without anybody's approval and with no L$ budget, which counts"
-                " as zero; set policy.approvals.money to required and policy.budgets.linden",
-            )
+        how, mend = "up to its L$ budget", "set policy.approvals.money to required"
+        if not policy.budgets.get(Meter.LINDEN):
+            how, mend = "with no L$ budget, which counts as zero", f"{mend} and policy.budgets.linden"
+        yield _warning(
+            "policy", f"{key} may pay (through {', '.join(doors)}) without anybody's approval, {how}; {mend}"
+        )
     if sound:
         yield _ok("policy", "no avatar may pay without somebody's approval")
 
@@ -314,6 +341,22 @@ def check_reach(check: str, url: EndpointUrl, key: str, answer: Reached | Unreac
             check, f"{url} answers, but with status {answer.status}; if avatars cannot use it, ask its people"
         )
     return _ok(check, f"{url} answers")
+
+
+def check_login(key: str, tried: Tried) -> Finding:
+    """Say whether an avatar gets into its grid."""
+    match tried:
+        case InWorld(region):
+            return _ok("login", f"{key} was in {region}, and is logged out again")
+        case None:
+            return _problem(
+                "login", f"{key} was not in the world in time; see that a firewall lets UDP out, or try again"
+            )
+        case cause if cause in _WAITS:
+            return _warning("login", f"{key} does not get in now: {_WAITS[cause]}")
+        case cause:
+            why = _WRONG.get(cause, f"the connection ended ({cause.value}); try again, then look at the grid")
+            return _problem("login", f"{key} does not get in: {why}")
 
 
 def check_clock(dates: Mapping[str, tuple[float, float]]) -> Finding:

@@ -213,7 +213,8 @@ def _check_config(context: Context) -> int:
 def _doctor(context: Context) -> int:
     from gridagent.cli.doctor import doctor_command  # noqa: PLC0415 - on use
 
-    return doctor_command(context.config, context.environ, out=context.stdout, json=context.json)
+    log_in = context.arguments.live_check
+    return doctor_command(context.config, context.environ, out=context.stdout, json=context.json, log_in=log_in)
 
 
 def _reach(context: Context) -> Reach:

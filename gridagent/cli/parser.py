@@ -287,10 +287,11 @@ def _add_doctor(commands: _Commands[_Parser]) -> None:
         commands,
         "doctor",
         "check the machine, the configuration, and the servers that it names",
-        ("doctor --config config.json", "doctor --json | grep problem"),
-        more="Changes nothing, and logs nobody in. Exit code 10 where a check found a problem.",
+        ("doctor --config config.json", "doctor --config config.json --live-check", "doctor --json | grep problem"),
+        more="Changes nothing, and logs nobody in without --live-check. Exit code 10 where a check found a problem.",
     )
     _add_config(parser)
+    parser.add_argument("--live-check", action="store_true", help="log each avatar of a live grid in and out once")
     _add_json(parser, "one object a check: check, verdict, sentence")
 
 

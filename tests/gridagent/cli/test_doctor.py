@@ -19,9 +19,12 @@ from gridagent.cli import doctor, doctor_reach
 from gridagent.cli.doctor import doctor_command
 from gridagent.cli.doctor_checks import Verdict
 from gridagent.cli.exit_codes import ExitCode
+from gridagent.cli.grids import LiveGrid
 from gridagent.cli.instance import Holder, InstanceLocks, avatar_locks_directory
 from gridagent.errors import OutcomeUnknown
+from gridagent.events import DisconnectCause
 from gridagent.fronts.control.rendezvous import RuntimeDirectory
+from gridagent.grid.puppet import Puppet
 from gridagent.runtime.ports import Ports
 from gridagent.runtime.system import SystemClock, system_ports
 from gridagent.storage.base import StorageFailed, StorageFault
@@ -31,6 +34,7 @@ from gridagent.storage.files import SystemFiles
 from tests.gridagent.cli.installed import write_entry_points
 from tests.gridagent.cli.test_doctor_reach import Line, Lines
 
+PASSWORDS = [f"avatars.{key}.password_file" for key in ("robin", "wren", "tern")]
 NOW = 1_796_097_600.0
 TOLD = b"HTTP/1.1 200 OK\r\nDate: Tue, 01 Dec 2026 04:00:00 GMT\r\n\r\n"
 OWNED = {"roles": {"owners": ["5eed0000-0000-4000-8000-000000000001"]}}
@@ -69,13 +73,15 @@ def examine(gridagent, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.syspath_prepend(str(write_entry_points(gridagent.room)))
     monkeypatch.setattr(doctor_reach, "encrypted", lambda stream, host: stream)
 
-    def run(config: dict[str, object], **changes: object) -> tuple[dict[str, tuple[str, str]], ExitCode, str]:
+    def run(
+        config: dict[str, object], *, log_in: bool = False, **changes: object
+    ) -> tuple[dict[str, tuple[str, str]], ExitCode, str]:
         path = gridagent.write("c.json", json.dumps(config))
         ports: Ports = attrs.evolve(
             system_ports(), **{"network": Fresh(OSError("nobody may ask")), "clock": Clock(NOW), **changes}
         )
         out = io.StringIO()
-        code = doctor_command(path, gridagent.environ, out=out, json=True, ports=ports)
+        code = doctor_command(path, gridagent.environ, out=out, json=True, log_in=log_in, ports=ports)
         rows = [json.loads(line) for line in out.getvalue().splitlines()]
         return {each["check"]: (each["verdict"], each["sentence"]) for each in rows}, code, out.getvalue()
 
@@ -273,10 +279,47 @@ def test_grid_and_model_are_reached_and_the_clock_is_compared(examine, gridagent
     assert (code, network.asked) == (0, [("login.example", 443), ("127.0.0.1", 9)])
     assert [found[each][0] for each in ("grid", "model endpoint", "clock")] == ["ok"] * 3
     assert found["login"][0] == "skipped"
-    assert "python -m live_grid.check" in found["login"][1]
+    assert "--live-check logs each avatar in and out once" in found["login"][1]
     assert "canary" not in out
     found, code, _ = examine(a_live_configuration(gridagent), network=network, clock=Clock(NOW + 3_600))
     assert (code, "3600 s ahead" in found["clock"][1]) == (10, True)
+
+
+def test_each_avatar_logs_in_and_out_where_that_is_asked_for(examine, gridagent, monkeypatch) -> None:
+    """But for those that a service runs: a second login would throw them out. Spec: LIV-1, OPS-4."""
+    puppets = {key: Puppet() for key in ("robin", "wren", "tern")}
+
+    def factory(grid: LiveGrid, key: str, *_: object) -> Puppet:
+        assert all(each.matches(b"secret-canary") for each in map(grid.passwords.__getitem__, PASSWORDS))
+        return puppets[key]
+
+    monkeypatch.setattr(LiveGrid, "backend_factory", factory)
+    config = a_live_configuration(gridagent, session={"login_stagger_s": 0.01})
+    password = str(gridagent.room / "password")
+    config["avatars"] = {
+        each.lower(): {"first_name": each, "password_file": password} for each in ("Robin", "Wren", "Tern")
+    }
+    puppets["tern"].refuse_login = DisconnectCause.BANNED
+    with (
+        RuntimeDirectory(avatar_locks_directory(gridagent.room / "state")) as state,
+        InstanceLocks(Holder(pid=7, since="noon")) as locks,
+    ):
+        locks.take_avatars(state, ["robin"])
+        _, code, out = examine(config, log_in=True, network=Fresh(TOLD))
+    logins = [each for each in map(json.loads, out.splitlines()) if each["check"] == "login"]
+    assert code is ExitCode.PROBLEM_FOUND
+    assert [each["verdict"] for each in logins] == ["skipped", "ok", "problem"]
+    assert [each["sentence"].partition(" ")[0] for each in logins] == ["robin", "wren", "tern"]
+    assert [len(puppets[each].backends) for each in ("robin", "wren", "tern")] == [0, 1, 1]
+    assert "canary" not in out
+    examine(config, log_in=True, network=Fresh(TOLD))
+    assert [len(puppets[each].backends) for each in ("robin", "wren", "tern")] == [1, 2, 2]
+
+
+def test_the_command_line_asks_for_a_login_by_its_flag(gridagent) -> None:
+    """In a simulated grid there is nothing to log in to. Spec: CFG-5."""
+    done = gridagent("doctor", "--live-check")
+    assert (done.code, "login" in done.out) == (0, False)
 
 
 def test_servers_that_do_not_answer_are_problems(examine, gridagent) -> None:

@@ -16,6 +16,7 @@ from gridagent.cli.doctor_checks import (
     SPACE_RUNTIME,
     Directory,
     Finding,
+    InWorld,
     Reached,
     Space,
     Unreached,
@@ -26,6 +27,7 @@ from gridagent.config.model import Config
 from gridagent.config.policy import PolicySection, RolesSection
 from gridagent.config.secrets import EndpointUrl
 from gridagent.errors import ConfigProblem
+from gridagent.events import DisconnectCause
 from gridagent.policy import Policy
 
 MIB = 1 << 20
@@ -214,6 +216,30 @@ def test_a_server_answers_or_not() -> None:
     assert found[2].sentence == (
         "https://x.example/a?*** cannot be reached: no route; see that a.b and this machine's network work"
     )
+
+
+@pytest.mark.parametrize(
+    ("tried", "verdict", "says"),
+    [
+        (InWorld("Stage"), "ok", "robin was in Stage, and is logged out again"),
+        (None, "problem", "not in the world in time; see that a firewall"),
+        (DisconnectCause.MFA_REQUIRED, "warning", "gridagent connect --code CODE"),
+        (DisconnectCause.BAD_CREDENTIALS, "problem", "no such name and password; mend first_name"),
+        (DisconnectCause.KICKED, "problem", "the connection ended (kicked); try again"),
+    ],
+)
+def test_a_login_that_fails_says_what_to_mend(tried, verdict, says) -> None:
+    """What passes by itself is a warning. Spec: LIV-1, OPS-1."""
+    found = checks.check_login("robin", tried)
+    assert (found.check, found.verdict.value, says in found.sentence) == ("login", verdict, True)
+
+
+def test_every_cause_has_a_sentence() -> None:
+    """None is left without a way out. Spec: OPS-1."""
+    for cause in DisconnectCause:
+        found = checks.check_login("robin", cause)
+        assert found.verdict in {Verdict.WARNING, Verdict.PROBLEM}
+        assert ";" in found.sentence, cause
 
 
 @pytest.mark.parametrize(
