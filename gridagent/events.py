@@ -26,6 +26,7 @@ __all__ = (
     "ItemView",
     "ObjectView",
     "ParcelView",
+    "PartHealth",
     "Posture",
     "Speaker",
     "SpeakerKind",
@@ -86,6 +87,16 @@ class Posture(StrEnum):
     SITTING = "sitting"
     SITTING_ON_GROUND = "sitting_on_ground"
     FLYING = "flying"
+
+
+class PartHealth(Bounded, frozen=True, kw_only=True):
+    """One figure of the connection's health, such as packet loss or the age of the event queue (Spec: LIV-12)."""
+
+    part: Label
+    """Stable name: ``circuit``, ``event_queue``, …"""
+    figure: Label
+    """Stable name with its unit: ``loss_ratio``, ``ping_s``, …"""
+    value: float
 
 
 class GridProfile(Bounded, frozen=True, kw_only=True):

@@ -31,6 +31,7 @@ from gridagent.config.load import load_config
 from gridagent.config.secrets import SecretStr
 from gridagent.controls import Connect, Control, ControlReply
 from gridagent.errors import ConfigError, LimitExceeded, OperatorError
+from gridagent.events import PartHealth
 from gridagent.fronts.control import ControlClient, Endpoint, NotRunning, open_client
 from gridagent.fronts.control.client import StreamItem
 from gridagent.fronts.control.rendezvous import find_endpoint
@@ -158,6 +159,20 @@ def _doubt_value(row: DoubtRow) -> dict[str, object]:
     return {name: getattr(row, name) for name in told}
 
 
+def _vitals_in_words(vitals: Sequence[PartHealth]) -> str:
+    """Say how the wire is; empty where there is none."""
+    known = {(each.part, each.figure): each.value for each in vitals}
+    told = (
+        ("circuit", "ping_s", "ping {:.0f} ms", 1_000.0),
+        ("circuit", "silent_s", "heard {:.0f} s ago", 1.0),
+        ("wire", "loss_ratio", "{:.1f} % sent again", 100.0),
+        ("event_queue", "silent_s", "event queue answered {:.0f} s ago", 1.0),
+    )
+    return ", ".join(
+        words.format(known[part, figure] * times) for part, figure, words, times in told if (part, figure) in known
+    )
+
+
 def _status_lines(row: StatusRow, doubts: Sequence[DoubtRow]) -> list[str]:
     status = row.status
     lines = [summary(status)]
@@ -165,6 +180,8 @@ def _status_lines(row: StatusRow, doubts: Sequence[DoubtRow]) -> list[str]:
         lines.append(f"  {what_helps(status.last_error)}")
     if status.profile is not None and (lacking := lacking_in_words(status.profile)):
         lines.append(f"  the grid {shown(status.profile.grid, 64)} has {lacking}: tools for it are not offered")
+    if wire := _vitals_in_words(status.vitals):
+        lines.append(f"  {wire}")
     if status.sick:
         lines.append(f"  sick: {', '.join(shown(part, 64) for part in status.sick)}; it mends itself or reconnects")
     if status.retry_in_s is not None:

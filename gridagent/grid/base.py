@@ -14,7 +14,7 @@ from typing import Final, Protocol, TypeAlias
 import msgspec
 
 from gridagent.actions import Action, Outcome
-from gridagent.events import AvatarView, GridEvent, ObjectView
+from gridagent.events import AvatarView, GridEvent, ObjectView, PartHealth
 from gridagent.ids import EffectKey, Generation
 from gridagent.limits import Label
 from gridagent.policy.authorized import AuthorizedAction
@@ -127,6 +127,10 @@ class GridBackend(WorldMutator, Protocol):
 
     def objects(self) -> Sequence[ObjectView]:
         """Return what is near now, nearest first; at most 256. Reading causes nothing."""
+        ...
+
+    def vitals(self) -> Sequence[PartHealth]:
+        """Return how the connection's parts are now, at most 16 figures; none where there is nothing to measure."""
         ...
 
     def traces(self, reference: Label) -> Traces:

@@ -22,6 +22,7 @@ from gridagent.events import (
     GridEvent,
     GridProfile,
     ObjectView,
+    PartHealth,
     TransportUp,
 )
 from gridagent.grid.base import EventSink, Redeem, Traces
@@ -130,6 +131,10 @@ class PuppetBackend:
         """Show what the test put there."""
         return self._puppet.things
 
+    def vitals(self) -> Sequence[PartHealth]:
+        """Show what the test put there."""
+        return self._puppet.vitals
+
     def traces(self, reference: Label) -> Traces:
         """Show what the test says is left of a deed."""
         return self._puppet.left.get(reference, Traces(money_since=self._puppet.money_since))
@@ -152,6 +157,8 @@ class Puppet:
         """How actions end."""
         self.near: Sequence[AvatarView] = ()
         self.things: Sequence[ObjectView] = ()
+        self.vitals: Sequence[PartHealth] = ()
+        """How the connection is said to be."""
         self.left: dict[Label, Traces] = {}  # as many as the test puts there
         """What is left of each deed, by its nonce."""
         self.money_since: float | None = None

@@ -18,7 +18,7 @@ from typing import Final, TypeAlias, TypeVar
 import msgspec
 
 from gridagent import observations as told
-from gridagent.events import EventsShed, event_name
+from gridagent.events import EventsShed, PartHealth, event_name
 from gridagent.ids import AvatarKey, CorrelationId
 from gridagent.observability.metrics import Registry, TextFormat
 from gridagent.observations import AgentState, LinkState, Observation, observation_name
@@ -26,7 +26,7 @@ from gridagent.runtime.broadcast import Subscription
 from gridagent.runtime.channels import ChannelStatistics, Lagged
 from gridagent.session.handle import SessionHandle
 
-__all__ = ("Meter", "PartHealth", "meter_all", "meter_session", "read_queues")
+__all__ = ("Meter", "meter_all", "meter_session", "read_queues")
 
 _TURNS_OPEN_MAX: Final = 4_096
 """Turns whose beginning is remembered, over all avatars; one more is not timed."""
@@ -34,16 +34,6 @@ _SECONDS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0,
 _UNKNOWN_TOOL: Final = "unknown_tool"
 _UNKNOWN: Final = "unknown"
 _MICROS: Final = 1e-6
-
-
-class PartHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure of the connection's health, such as packet loss or the age of the event queue (Spec: LIV-12)."""
-
-    part: str
-    """Stable name: ``circuit``, ``event_queue``, …"""
-    figure: str
-    """Stable name with its unit: ``loss_ratio``, ``ping_s``, …"""
-    value: float
 
 
 class _Families:
@@ -218,8 +208,10 @@ async def meter_all(meter: Meter, avatar: AvatarKey, seen: Subscription[Observat
 
 
 def read_queues(meter: Meter, session: SessionHandle) -> None:
-    """Take over where a session's queues stand; asked for just before the metrics are shown."""
-    meter.queues(session.key, session.status().queues)
+    """Take over where a session's queues stand and how its connection is, just before the metrics are shown."""
+    status = session.status()
+    meter.queues(session.key, status.queues)
+    meter.health(session.key, status.vitals)
 
 
 # --- rows: what each observation moves --------------------------------------------------------------

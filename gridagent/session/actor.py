@@ -525,6 +525,7 @@ class Session:
             sick=tuple(sorted(core.link.sick)),
             retry_in_s=None if retry_at is None else max(0.0, retry_at - self._ports.clock.monotonic()),
             profile=core.where.profile,
+            vitals=() if core.where.backend is None else tuple(core.where.backend.vitals()),
             queues=(*self._inbox.statistics(), *self.broadcast.statistics().subscribers),
             gateway=core.gateway.status(),
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from gridagent.actions import Position
-from gridagent.events import GridProfile
+from gridagent.events import GridProfile, PartHealth
 from gridagent.ids import AvatarId, AvatarKey, Generation
 from gridagent.limits import Label
 from gridagent.observations import AgentState, LinkState
@@ -44,5 +44,7 @@ class SessionStatus(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds until the next attempt to connect; None while none is planned."""
     profile: GridProfile | None = None
     """What the grid can do, as it showed at the login; None while the avatar is not in the world (Spec: LIV-11)."""
+    vitals: tuple[PartHealth, ...] = ()
+    """How the connection's parts are, where a grid has a wire (Spec: LIV-12)."""
     queues: tuple[ChannelStatistics, ...]
     gateway: GatewayStatus

@@ -28,6 +28,7 @@ from gridagent.events import (
     GridEvent,
     ObjectView,
     PartDegraded,
+    PartHealth,
     PartRecovered,
 )
 from gridagent.grid.base import BackendFactory, EventSink, GridBackend, Redeem, RedeemedAction, Traces
@@ -316,6 +317,10 @@ class HostileBackend:
     def objects(self) -> Sequence[ObjectView]:
         """Return what is near."""
         return self._inner.objects()
+
+    def vitals(self) -> Sequence[PartHealth]:
+        """Return how the connection is."""
+        return self._inner.vitals()
 
     def traces(self, reference: Label) -> Traces:
         """Return what is left of a deed."""

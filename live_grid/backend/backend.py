@@ -25,6 +25,7 @@ from gridagent.events import (
     GridEvent,
     ObjectView,
     PartDegraded,
+    PartHealth,
     PartRecovered,
     TransportUp,
 )
@@ -49,6 +50,7 @@ from live_grid.backend.refuge import Refuge
 from live_grid.backend.stage import Stage
 from live_grid.backend.telling import Teller
 from live_grid.backend.views import avatar_view, name_of, object_view, position_of, raw, text_id
+from live_grid.backend.vitals import vitals_of
 from live_grid.backend.waiting import Wait, Waits
 from live_grid.handover import SessionEnded, SessionEvent
 from live_grid.handover.events import RegionEntered
@@ -237,6 +239,11 @@ class LiveBackend:
         views = (view for thing in world.here.objects.values() if (view := object_view(world, thing)) is not None)
         here = position_of(world.position)
         return heapq.nsmallest(VIEWS_MAX, views, key=lambda view: view.position.distance_to(here))
+
+    def vitals(self) -> Sequence[PartHealth]:
+        """Return the connection's figures, once there is one (Spec: LIV-12)."""
+        health = self.health()
+        return () if health is None else vitals_of(health)
 
     def traces(self, reference: Label) -> Traces:  # noqa: ARG002 - a protocol's shape
         """Return nothing: grids show what an account did on a web page, if at all."""

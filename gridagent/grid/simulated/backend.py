@@ -16,7 +16,7 @@ import trio
 
 from gridagent.actions import Action, InDoubt, Outcome, Position, Refused, TeleportTo
 from gridagent.errors import BackendError, LocalProtocolError, ResourceClosed
-from gridagent.events import AvatarView, DisconnectCause, GridEvent, ObjectView
+from gridagent.events import AvatarView, DisconnectCause, GridEvent, ObjectView, PartHealth
 from gridagent.grid.base import REFERENCE_CHARS, EventSink, Redeem, Traces
 from gridagent.grid.buffer import EventBuffer
 from gridagent.grid.evidence import EvidenceContext, judge
@@ -160,6 +160,10 @@ class SimulatedBackend:
     def objects(self) -> Sequence[ObjectView]:
         """Return what is near now, nearest first; nothing before the login and after the end."""
         return self._grid.world.objects_near(self._avatar_id) if self._is_live() else ()
+
+    def vitals(self) -> Sequence[PartHealth]:
+        """Return nothing: there is no wire that could be ill."""
+        return ()
 
     def traces(self, reference: Label) -> Traces:
         """Return what the grid still shows of a deed; nothing before the login and after the end."""

@@ -20,7 +20,7 @@ from gridagent.cli.remote import Reach, find_service
 from gridagent.cli.vocabulary import UsageProblem
 from gridagent.config.secrets import SecretStr
 from gridagent.errors import OperatorError
-from gridagent.events import GridProfile
+from gridagent.events import GridProfile, PartHealth
 from gridagent.fronts.control import ControlServer, Endpoint, NotRunning, RuntimeDirectory
 from gridagent.fronts.control.words import Ended, Missed, Omitted, Refused, StatusRow
 from gridagent.observations import AgentState, LinkState
@@ -116,6 +116,15 @@ async def test_status_is_read_by_people_and_programs(autojump_clock) -> None:
             "  sick: event_queue, world; it mends itself or reconnects",
             "  next attempt to connect in 12 s; at once with: gridagent connect",
         ]
+        wired = (
+            PartHealth(part="circuit", figure="ping_s", value=0.0234),
+            PartHealth(part="circuit", figure="silent_s", value=2.0),
+            PartHealth(part="wire", figure="loss_ratio", value=0.004),
+            PartHealth(part="wire", figure="lost", value=3.0),
+        )
+        live = msgspec.structs.replace(row.status, profile=None, vitals=wired)
+        lines = remote._status_lines(msgspec.structs.replace(row, status=live), [])
+        assert lines[1] == "  ping 23 ms, heard 2 s ago, 0.4 % sent again"
         blocked = msgspec.structs.replace(
             row.status, link=LinkState.AUTHENTICATION_BLOCKED, last_error="mfa_required", profile=None
         )

@@ -14,7 +14,7 @@ from gridagent import observations as told
 from gridagent.actions import Confirmed, EvidenceKind, InDoubt, Refused, SettledBy
 from gridagent.authority import DenialCode, Origin
 from gridagent.controls import ControlReply, SayAsOperator
-from gridagent.events import DisconnectCause, EventsShed, TypingSeen
+from gridagent.events import DisconnectCause, EventsShed, PartHealth, TypingSeen
 from gridagent.grid.puppet import Puppet
 from gridagent.mind import QuietMind
 from gridagent.observations import OBSERVATIONS, AgentState, LinkState, Observation, Verdict
@@ -22,7 +22,7 @@ from gridagent.policy import Policy
 from gridagent.runtime.channels import ChannelStatistics
 from gridagent.runtime.deterministic import simulated_ports
 from gridagent.service import AvatarSpec, metering, open_service
-from gridagent.service.metering import Meter, PartHealth, meter_session, read_queues
+from gridagent.service.metering import Meter, meter_session, read_queues
 from gridagent.session import OnBackendFailure, SessionSettings
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "observability.md"
@@ -281,3 +281,21 @@ def test_a_meter_holds_no_executor():
         node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "session"
     }
     assert used == {"observe", "status", "key"}
+
+
+async def test_how_a_connection_is_comes_with_the_queues(autojump_clock) -> None:
+    """What the backend measures is read just before the numbers are shown. Spec: LIV-12, OPS-2."""
+    puppet, meter = Puppet(), Meter()
+    puppet.vitals = (PartHealth(part="circuit", figure="ping_s", value=0.125),)
+    spec = AvatarSpec(
+        settings=SessionSettings(key="robin", on_backend_failure=OnBackendFailure.RECONNECT),
+        policy=Policy(),
+        mind=QuietMind(),
+        backend=puppet,
+    )
+    async with open_service([spec], ports=simulated_ports(0)) as service:
+        handle = service.avatar("robin")
+        read_queues(meter, handle)
+        await handle.wait_link(LinkState.ONLINE)
+        read_queues(meter, handle)
+    assert _lines(meter, "connection_health") == ['connection_health{part="circuit",figure="ping_s"} 0.125']

@@ -72,6 +72,7 @@ async def test_a_connection_begins_and_ends_in_order(fast) -> None:
         assert {view.object_id for view in client.backend.objects()} == {BENCH, BELL, JAR, BOOK}
         assert client.backend.objects()[0].object_id == BENCH
         assert client.backend.health() is not None
+        assert {each.part for each in client.backend.vitals()} >= {"circuit", "wire"}
         with pytest.raises(LocalProtocolError):
             await client.backend.run(client.sink)
     assert client.world.avatar(ADA).body is None
