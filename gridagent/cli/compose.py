@@ -39,7 +39,7 @@ from gridagent.session import OnBackendFailure, SessionSettings
 from gridagent.session.reconnect import ReconnectDelays
 from gridagent.storage import Store
 
-__all__ = ("Prepared", "Running", "open_running", "prepare", "sections_chosen")
+__all__ = ("Prepared", "Running", "open_running", "prepare", "second_factors_of", "sections_chosen")
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -282,7 +282,7 @@ async def open_running(
     Cancellation: the same orderly stop, bounded by each avatar's shutdown time-out.
     """
     reloading = partial(Reloading, prepared.config, environ=environ or {}, base=base, set_level=set_level)
-    factors = _second_factors(prepared, second_factors or SecondFactors())
+    factors = second_factors_of(prepared, second_factors or SecondFactors())
     async with (
         _open_grid(prepared, ports, faults, log_error, factors) as (grid, backends),
         open_model(prepared.config, prepared.api_key, ports=ports, log=log) as model,
@@ -312,11 +312,12 @@ async def open_running(
             yield Running(service=service, grid=grid, prepared=prepared)
 
 
-def _second_factors(prepared: Prepared, factors: SecondFactors) -> dict[str, AccountFactor]:
-    live = prepared.config.grid.live
-    if prepared.live is None or live.login_url is None:
+def second_factors_of(prepared: Prepared, factors: SecondFactors) -> dict[str, AccountFactor]:
+    """Return what each account of a live grid has besides its password; nothing in the simulated one."""
+    address = prepared.config.grid.live.address
+    if prepared.live is None or address is None:
         return {}
-    return {key: factors.of(AvatarKey(key), each, live.login_url) for key, each in prepared.config.avatars.items()}
+    return {key: factors.of(AvatarKey(key), each, address) for key, each in prepared.config.avatars.items()}
 
 
 @asynccontextmanager

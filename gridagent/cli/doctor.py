@@ -21,7 +21,7 @@ import msgspec
 import trio
 
 from gridagent.cli import doctor_checks as checks
-from gridagent.cli.compose import Prepared, prepare, sections_chosen
+from gridagent.cli.compose import Prepared, prepare, second_factors_of, sections_chosen
 from gridagent.cli.doctor_checks import SPACE_RUNTIME, Directory, Finding, Reached, Verdict
 from gridagent.cli.doctor_login import try_login
 from gridagent.cli.doctor_reach import reach
@@ -31,6 +31,7 @@ from gridagent.cli.instance import SERVICE_LOCK, avatar_locks_directory, holder_
 from gridagent.cli.places import database_of, find_places
 from gridagent.cli.reloading import policy_of
 from gridagent.cli.safe_text import plain_json, shown
+from gridagent.cli.second_factor import SecondFactors
 from gridagent.cli.stopped import StoppedDatabase
 from gridagent.cli.wording import moment_in_words
 from gridagent.config.files import shown_path
@@ -285,7 +286,9 @@ async def _logins(prepared: Prepared, live: LiveGrid, ports: Ports, tell: Tell, 
         tell([checks.skipped("login", _NO_LOGIN)])
         return
     config = prepared.config
-    state = avatar_locks_directory(find_places(config.paths).state_dir)
+    state_dir = find_places(config.paths).state_dir
+    state = avatar_locks_directory(state_dir)
+    factors = second_factors_of(prepared, SecondFactors(state_dir=state_dir, blocking=ports.blocking))
     for number, key in enumerate(prepared.keys):
         if holder_of(state / f"{key}.lock") is not None:
             tell([checks.skipped("login", f"{key} is being run by a service; gridagent status says how it is")])
@@ -293,7 +296,7 @@ async def _logins(prepared: Prepared, live: LiveGrid, ports: Ports, tell: Tell, 
         if number:
             await trio.sleep(config.session.login_stagger_s)
         tried = await try_login(
-            live.backend_factory(key, ports.ids.uuid, ports.blocking),
+            live.backend_factory(key, ports.ids.uuid, ports.blocking, factors[key]),
             timeout_s=config.grid.live.login_timeout_s,
             logout_s=config.session.logout_timeout_s,
         )

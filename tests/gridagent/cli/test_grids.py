@@ -8,8 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gridagent.cli.compose import prepare
+from gridagent.cli.compose import prepare, second_factors_of
 from gridagent.cli.grids import find_live_grid, read_passwords
+from gridagent.cli.second_factor import SecondFactors
 from gridagent.config.load import load_config_and_secrets, parse_config
 from gridagent.config.model import Backend, Config, GridConfig
 from gridagent.errors import ConfigError, OperatorError
@@ -54,6 +55,14 @@ def test_a_live_configuration_is_prepared_with_its_backend_and_password(tmp_path
     backend = factories["ada"](generation=Generation(1), redeem=lambda handle: handle)
     assert isinstance(backend, LiveBackend)
     assert backend._account.password.reveal() == "canary-secret"
+
+
+@pytest.mark.parametrize("live", [{"login_url": "http://127.0.0.1:9/"}, {"grid": "secondlife"}])
+def test_every_account_of_a_live_grid_can_be_given_a_one_time_code(tmp_path, live) -> None:
+    """Also where the grid is named, and its address is known by that; the simulated one wants none. Spec: LIV-1."""
+    config = parse_config(a_live_one(tmp_path, grid={"backend": "live", "live": live}))
+    assert [*second_factors_of(prepare(config), SecondFactors())] == ["ada"]
+    assert second_factors_of(prepare(Config()), SecondFactors()) == {}
 
 
 def test_a_live_grid_has_no_story(tmp_path) -> None:
