@@ -10,6 +10,7 @@ without a wait in between (Spec: POL-1); text of the grid goes to the log only (
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final, final
 
@@ -66,6 +67,8 @@ VIEWS_MAX: Final = 256
 READY_WAIT_S: Final = 3.0
 """For capabilities and balance, from which the profile is made, once we are in a region."""
 WATCH_EVERY_S: Final = 5.0
+RECENT_LOOKS: Final = 13
+"""Of the watch: what was sent again within the last minute is what makes the wire sick."""
 RESTART_GRACE_S: Final = 300.0
 """An end within this time of an announced restart is that restart."""
 _BY_RESTART: Final = frozenset({DisconnectCause.KICKED, DisconnectCause.CIRCUIT_LOST})
@@ -98,6 +101,7 @@ class LiveBackend:
         "_over",
         "_pending",
         "_ran",
+        "_recent",
         "_redeem",
         "_refuge",
         "_restart_until",
@@ -140,6 +144,7 @@ class LiveBackend:
         self._restart_until = 0.0
         self._shed = 0
         self._sick: tuple[str, ...] = ()
+        self._recent: deque[Health] = deque(maxlen=RECENT_LOOKS)
         self._fault: BaseException | None = None
 
     # --- the port --------------------------------------------------------------------------------
@@ -243,7 +248,9 @@ class LiveBackend:
     def vitals(self) -> Sequence[PartHealth]:
         """Return the connection's figures, once there is one (Spec: LIV-12)."""
         health = self.health()
-        return () if health is None else vitals_of(health)
+        if health is None:
+            return ()
+        return vitals_of(health.since(self._recent[0]) if self._recent else health)
 
     def traces(self, reference: Label) -> Traces:  # noqa: ARG002 - a protocol's shape
         """Return nothing: grids show what an account did on a web page, if at all."""
@@ -378,7 +385,8 @@ class LiveBackend:
             if health.shed > self._shed:
                 self._put(EventsShed(kind="datagrams", count=health.shed - self._shed))
             self._shed = health.shed
-            sick = health.sick
+            self._recent.append(health)
+            sick = health.since(self._recent[0]).sick
             for part in sick:
                 if part not in self._sick:
                     self._put(PartDegraded(part=part))

@@ -77,6 +77,17 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
             web_failures=web_failures,
         )
 
+    def since(self, earlier: Health) -> Health:
+        """Return this moment with what was sent, and sent again, counted from an earlier one on.
+
+        A connection lives for months: what was lost last week says nothing of today, and an hour's loss is nothing in a
+        month. A circuit that is younger than the earlier moment counts from its own beginning.
+        """
+        out, resent = self.packets_out - earlier.packets_out, self.resent - earlier.resent
+        if out < 0 or resent < 0:
+            return self
+        return msgspec.structs.replace(self, packets_out=out, resent=resent)
+
     @property
     def sick(self) -> tuple[str, ...]:
         """Name the parts that are not well, of those that nobody else watches and tells of (event queue, world)."""
