@@ -45,8 +45,9 @@ END_CAUSES: Final[Mapping[EndCause, DisconnectCause]] = MappingProxyType(
 )
 """What each end of a session means."""
 
-_UNREACHED: Final = frozenset({"unavailable", "malformed", "fault"})
-"""Reasons that are no word of a grid about itself: nobody answered, or not in a way we understand."""
+_UNREACHED: Final = frozenset({"unavailable", "malformed", "fault", "internal error"})
+"""Reasons that are no word of a grid about itself: nobody answered, not in a way we understand, or something broke while
+it let us in. OpenSimulator says the last where two logins meet in the moment after its start."""
 _BARRED: Final = ("restricted", "blocked", "disabled")
 _LATER: Final = "try again later"
 _CLOSED: Final = "http 503"
@@ -61,7 +62,7 @@ def cause_of_refusal(refused: LoginRefused) -> DisconnectCause:
         return DisconnectCause.MAINTENANCE if barred else DisconnectCause.ALREADY_LOGGED_IN
     if refused.reason == "key" and refused.next is NextStep.WAIT and _LATER not in refused.message.casefold():
         return DisconnectCause.LOGIN_FAILED  # the place's trouble, not the grid's: often over in a moment
-    if refused.reason in _UNREACHED or (refused.reason.startswith("http ") and refused.reason != _CLOSED):
+    if refused.reason.casefold() in _UNREACHED or (refused.reason.startswith("http ") and refused.reason != _CLOSED):
         return DisconnectCause.LOGIN_FAILED
     return LOGIN_CAUSES[refused.next]
 

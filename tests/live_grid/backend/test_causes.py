@@ -34,6 +34,8 @@ def test_every_end_and_every_refusal_has_its_cause() -> None:
         (classify("maintenance"), DisconnectCause.MAINTENANCE),
         (classify("unavailable"), DisconnectCause.LOGIN_FAILED),
         (classify("malformed"), DisconnectCause.LOGIN_FAILED),
+        (classify("Internal Error", "Error generating Login Response"), DisconnectCause.LOGIN_FAILED),
+        (classify("fault", "Object reference not set"), DisconnectCause.LOGIN_FAILED),
         (unavailable(404), DisconnectCause.LOGIN_FAILED),
         (unavailable(502), DisconnectCause.LOGIN_FAILED),
         (unavailable(503), DisconnectCause.MAINTENANCE),
