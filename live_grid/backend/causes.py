@@ -46,8 +46,8 @@ END_CAUSES: Final[Mapping[EndCause, DisconnectCause]] = MappingProxyType(
 """What each end of a session means."""
 
 _UNREACHED: Final = frozenset({"unavailable", "malformed", "fault", "internal error"})
-"""Reasons that are no word of a grid about itself: nobody answered, not in a way we understand, or something broke while
-it let us in. OpenSimulator says the last where two logins meet in the moment after its start."""
+"""Reasons that are no word of a grid about itself: nobody answered, not in a way we understand, or something broke
+there. OpenSimulator says the last where two logins meet in the moment after its start."""
 _BARRED: Final = ("restricted", "blocked", "disabled")
 _LATER: Final = "try again later"
 _CLOSED: Final = "http 503"
