@@ -489,3 +489,17 @@ def test_whatever_happens_at_most_one_region_has_authority(deeds: list[str]) -> 
         grid.run(0.3, until=one_root)
     assert all(seen)
     assert len(grid.seen("SessionEnded")) <= 1
+
+
+def test_a_neighbour_that_says_we_have_come_is_not_believed() -> None:
+    """Where we are stays, and so does what is judged of what we see there. Spec: LIV-7, LIV-12."""
+    grid = entered()
+    grid.plaza.events += grid.garden.neighbour()
+    grid.run()
+    watch = grid.session._course.world_watch
+    settles_at = watch._settles_at
+    grid.garden.send(grid.garden.movement_complete())
+    grid.run()
+    assert where(grid) == "Plaza"
+    assert grid.session.travel.state is TravelState.PRESENT
+    assert watch._settles_at == settles_at
