@@ -198,11 +198,11 @@ def answer_silently(patch: Patch) -> None:
     """Answer controls and let nobody see it."""
     carry_out = actor_module.carry_out
 
-    def silent(core, control, reload):
+    def silent(core, control, *more):
         publish = core.publish
         core.publish = lambda body: None if type(body).__name__ == "ControlAnswered" else publish(body)
         try:
-            return carry_out(core, control, reload)
+            return carry_out(core, control, *more)
         finally:
             core.publish = publish
 
