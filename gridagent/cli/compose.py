@@ -334,12 +334,13 @@ async def _open_grid(
     async with story.open_world(
         scenario, seed=prepared.seed, ports=ports, faults=faults, book=book, log_error=log_error
     ) as grid:
-        accounts = {avatar.key: avatar.account_id for avatar in prepared.avatars}
         yield (
             grid,
             {
-                key: grid.backend_factory(each, home=prepared.config.avatars[key].home)
-                for key, each in accounts.items()
-                if each is not None
+                each.key: grid.backend_factory(
+                    each.account_id, home=prepared.config.avatars[each.key].home, heeded=each.mind.authorised
+                )
+                for each in prepared.avatars
+                if each.account_id is not None
             },
         )

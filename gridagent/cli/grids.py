@@ -47,6 +47,7 @@ class MakeBackends(Protocol):
         return_after_s: float,
         blocking: Blocking | None,
         second_factor: SecondFactor | None,
+        heeded: frozenset[str],
     ) -> BackendFactory:
         """Return the factory.
 
@@ -78,8 +79,10 @@ class LiveGrid:
         second_factor: SecondFactor | None = None,
     ) -> BackendFactory:
         """Return what makes this avatar's backends, one a generation."""
+        avatar = self.config.avatars[key]  # type: ignore[index]  # keys are plain texts here
+        roles = avatar.roles or self.config.roles
         return self.make(
-            self.config.avatars[key],  # type: ignore[index]  # keys are plain texts here
+            avatar,
             self.config.grid.live,
             password=self.passwords[_path_of(key)],
             new_id=new_id,
@@ -87,6 +90,7 @@ class LiveGrid:
             return_after_s=self.config.reconnect.return_after_s,
             blocking=blocking,
             second_factor=second_factor,
+            heeded=frozenset((*roles.owners, *roles.trusted)),
         )
 
     def factories(self, ports: Ports, factors: Mapping[str, SecondFactor] | None = None) -> dict[str, BackendFactory]:

@@ -37,6 +37,8 @@ class LiveAccount:
     """``last``, ``home``, or a place as ``Region/x/y/z``."""
     home: TeleportTo | None = None
     """Where it goes that is sent home; None leaves that to the grid."""
+    heeded: frozenset[str] = frozenset()
+    """Avatars whose words a flood of others' cannot push out, by UUID."""
 
 
 @attrs.frozen(kw_only=True)

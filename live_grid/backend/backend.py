@@ -135,7 +135,7 @@ class LiveBackend:
         self._teller: Teller | None = None
         self._nursery: trio.Nursery | None = None
         self._pending = Pending()
-        self._buffer = EventBuffer()
+        self._buffer = EventBuffer(heeded=account.heeded)
         self._wake = trio.Event()
         self._waits = Waits(EvidenceContext(me=AvatarId(""), where=self._where))
         self._cause: DisconnectCause | None = None

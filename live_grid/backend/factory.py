@@ -43,6 +43,7 @@ def live_backends(
     return_after_s: float = 300.0,
     blocking: Blocking | None = None,
     second_factor: SecondFactor | None = None,
+    heeded: frozenset[str] = frozenset(),
 ) -> BackendFactory:
     """Make the factory of one avatar's backends.
 
@@ -57,6 +58,7 @@ def live_backends(
         return_after_s: seconds in a fallback before the avatar goes back to where its region restarted.
         blocking: where long answers are read; None reads them on the loop.
         second_factor: the account's one-time code and what is left of an old one; None has neither.
+        heeded: avatars whose words a flood of others' cannot push out, by UUID.
 
     Raises:
         ConfigError: there is no login address, or the start names no place.
@@ -89,6 +91,7 @@ def live_backends(
         password=password,
         start=avatar.start,
         home=home_of(avatar.home),
+        heeded=heeded,
     )
     refuge = Refuge(avatar.start, avatar.fallbacks, return_after_s=return_after_s)
     return _Factory(account=account, settings=settings, new_id=new_id, refuge=refuge)

@@ -57,18 +57,37 @@ class _Wait:
 class SimulatedBackend:
     """One connection to the simulated grid; see `gridagent.grid.base.GridBackend`."""
 
-    __slots__ = ("_avatar_id", "_buffer", "_cause", "_context", "_grid", "_home", "_link", "_redeem", "_waits", "_wake")
+    __slots__ = (
+        "_avatar_id",
+        "_buffer",
+        "_cause",
+        "_context",
+        "_grid",
+        "_heeded",
+        "_home",
+        "_link",
+        "_redeem",
+        "_waits",
+        "_wake",
+    )
 
     def __init__(
-        self, grid: SimulatedGrid, avatar_id: AvatarId, redeem: Redeem, *, home: TeleportTo | None = None
+        self,
+        grid: SimulatedGrid,
+        avatar_id: AvatarId,
+        redeem: Redeem,
+        *,
+        home: TeleportTo | None = None,
+        heeded: frozenset[str] = frozenset(),
     ) -> None:
         self._grid = grid
+        self._heeded = heeded
         self._home = home
         self._avatar_id = avatar_id
         self._redeem = redeem
         self._link: Link | None = None
         self._cause: DisconnectCause | None = None
-        self._buffer = EventBuffer(grid.events_max)
+        self._buffer = EventBuffer(grid.events_max, heeded)
         self._wake = trio.Event()
         self._waits: list[_Wait] = []  # bounded in `apply`
         self._context = EvidenceContext(me=avatar_id, where=self._where)
@@ -84,7 +103,7 @@ class SimulatedBackend:
         """
         if self._link is not None:
             raise LocalProtocolError("a backend runs once; make a new one for a new generation")
-        link = self._link = self._grid.open_link(self._avatar_id, self._on_event, self._on_end)
+        link = self._link = self._grid.open_link(self._avatar_id, self._on_event, self._on_end, heeded=self._heeded)
         try:
             await trio.sleep(link.login_delay())
             link.open(self._grid.now())

@@ -58,12 +58,15 @@ class SimulatedGrid:
 
     # --- connections -----------------------------------------------------------------------------
 
-    def backend_factory(self, avatar_id: AvatarId, *, home: str | None = None) -> BackendFactory:
+    def backend_factory(
+        self, avatar_id: AvatarId, *, home: str | None = None, heeded: frozenset[str] = frozenset()
+    ) -> BackendFactory:
         """Return what makes this avatar's backends, one a generation.
 
         Args:
             avatar_id: whose.
             home: where it goes that is sent home, as ``Region/x/y/z``; None leaves that to the grid.
+            heeded: avatars whose words a flood of others' cannot push out, by UUID.
 
         Raises:
             OperatorError: the world has no such account.
@@ -73,11 +76,13 @@ class SimulatedGrid:
 
         def make(*, generation: Generation, redeem: Redeem) -> GridBackend:
             del generation  # a link has no need of it: the session fences what comes late
-            return SimulatedBackend(self, avatar_id, redeem, home=place)
+            return SimulatedBackend(self, avatar_id, redeem, home=place, heeded=heeded)
 
         return make
 
-    def open_link(self, avatar_id: AvatarId, on_event: OnEvent, on_end: OnEnd) -> Link:
+    def open_link(
+        self, avatar_id: AvatarId, on_event: OnEvent, on_end: OnEnd, *, heeded: frozenset[str] = frozenset()
+    ) -> Link:
         """Return a link that has not logged in; the avatar's earlier one is broken off if it is live still."""
         earlier = self._links.pop(avatar_id, None)
         if earlier is not None:
@@ -93,6 +98,7 @@ class SimulatedGrid:
             rng=rng,
             on_event=on_event,
             on_end=on_end,
+            heeded=heeded,
         )
         self._links[avatar_id] = link
         return link

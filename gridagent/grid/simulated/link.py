@@ -62,6 +62,7 @@ class Link:
         "_flight",
         "_floods",
         "_flown",
+        "_heeded",
         "_held",
         "_hidden",
         "_last_due",
@@ -84,6 +85,7 @@ class Link:
         rng: random.Random,
         on_event: OnEvent,
         on_end: OnEnd,
+        heeded: frozenset[str] = frozenset(),
     ) -> None:
         self.avatar_id = avatar_id
         self.session: Session | None = None
@@ -100,6 +102,7 @@ class Link:
         self._flight: list[tuple[float, int, GridEvent]] = []  # bounded in `_send`
         self._flown = 0
         self._last_due = 0.0
+        self._heeded = heeded
         self._held: EventBuffer | None = None
         self._floods = 0
         self._cancels: dict[str, Cancel] = {}  # one a kind of timer
@@ -222,7 +225,7 @@ class Link:
             return False
         self._counts.add(FaultKind.STALL)
         if self._held is None:
-            self._held = EventBuffer()
+            self._held = EventBuffer(heeded=self._heeded)
         self._arm("stall", self._world.now + for_s, self._release)
         return True
 

@@ -57,6 +57,20 @@ def test_a_live_configuration_is_prepared_with_its_backend_and_password(tmp_path
     assert backend._account.password.reveal() == "canary-secret"
 
 
+def test_a_backend_knows_whom_its_avatar_heeds(tmp_path) -> None:
+    """The common owners and trusted ones, or the avatar's own. Spec: BND-1."""
+    owner, friend, other = (f"00000000-0000-4000-8000-00000000000{digit}" for digit in "123")
+    common = {"owners": [owner], "trusted": [friend]}
+    sections = json.loads(a_live_one(tmp_path, roles=common))
+    sections["avatars"]["bob"] = {**sections["avatars"]["ada"], "first_name": "Bob", "roles": {"owners": [other]}}
+    file = tmp_path / "live.json"
+    file.write_text(json.dumps(sections), encoding="utf-8")
+    loaded = load_config_and_secrets(file, {})
+    factories = find_live_grid(loaded.config, loaded.secrets).factories(simulated_ports(1))
+    made = {key: make(generation=Generation(1), redeem=lambda handle: handle) for key, make in factories.items()}
+    assert {key: each._buffer._heeded for key, each in made.items()} == {"ada": {owner, friend}, "bob": {other}}
+
+
 @pytest.mark.parametrize("live", [{"login_url": "http://127.0.0.1:9/"}, {"grid": "secondlife"}])
 def test_every_account_of_a_live_grid_can_be_given_a_one_time_code(tmp_path, live) -> None:
     """Also where the grid is named, and its address is known by that; the simulated one wants none. Spec: LIV-1."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -128,6 +130,72 @@ def test_a_flood_sheds_its_own_words_and_a_quiet_person_keeps_theirs() -> None:
     assert (texts[0], texts[-1]) == ("please", "me too")
 
 
+def test_a_flood_from_as_many_senders_as_there_is_room_cannot_push_out_the_owner() -> None:
+    """Nobody has most waiting then; whoever the avatar heeds keeps what came before, amid and after it all.
+
+    Spec: BND-1
+    Fault: 18
+    """
+    buffer = EventBuffer(limit=10, heeded={"owner"})
+    for number in range(100):
+        if number in {0, 50, 99}:
+            buffer.put(words("owner", str(number)))
+        buffer.put(words(f"stranger{number}"))
+    heard = [event for event in buffer.drain() if isinstance(event, ChatHeard)]
+    assert len(heard) == 10
+    assert [event.text for event in heard if event.source.id == "owner"] == ["0", "50", "99"]
+
+
+def test_heeded_words_make_room_for_evidence_and_for_each_other_only() -> None:
+    """They are bounded like all else, and the one of them who has most waiting pays; a stranger finds no room.
+
+    Spec: BND-1
+    """
+    buffer = EventBuffer(limit=3, heeded={"owner", "friend"})
+    for event in (words("owner", "1"), words("owner", "2"), words("friend", "3"), words("stranger"), money()):
+        assert buffer.put(event)
+    assert buffer.put(words("friend", "4"))
+    shed, *waiting = buffer.drain()
+    assert shed == EventsShed(kind="chat_heard", count=3)
+    assert waiting == [words("owner", "2"), money(), words("friend", "4")]
+
+
+def test_a_thing_that_shows_an_owners_id_is_not_heeded() -> None:
+    """Only an avatar is; a region can give its objects any id.
+
+    Spec: BND-1
+    """
+    buffer = EventBuffer(limit=2, heeded={"owner"})
+    for event in (words("owner", "box", kind=SpeakerKind.OBJECT), words("a"), words("b")):
+        buffer.put(event)
+    assert buffer.drain()[1:] == [words("a"), words("b")]
+
+
+def test_shedding_costs_the_same_however_many_senders_wait() -> None:
+    """A full buffer that looked at every sender for each event would be the flood's best ally.
+
+    Fault: 18
+    """
+
+    def calls(limit: int) -> int:
+        buffer, counted = EventBuffer(limit=limit), 0
+        for number in range(limit):
+            buffer.put(words(str(number)))
+        late = words("late")
+
+        def count(_frame: object, event: str, _arg: object) -> None:
+            nonlocal counted
+            counted += event in {"call", "c_call"}
+
+        before = sys.getprofile()
+        sys.setprofile(count)
+        buffer.put(late)
+        sys.setprofile(before)
+        return counted
+
+    assert 0 < calls(10) == calls(1_000)
+
+
 def test_evidence_pushes_out_words_and_ends_when_there_are_none() -> None:
     """A buffer full of what may not be shed says so, and takes words no more.
 
@@ -147,6 +215,7 @@ def test_a_cleared_buffer_is_as_new() -> None:
     buffer = EventBuffer(limit=2)
     for event in (words("a"), sight()):
         buffer.put(event)
+    assert len(buffer) == 2
     buffer.clear()
     for event in (sight(1), words("a"), money()):
         buffer.put(event)
@@ -155,7 +224,7 @@ def test_a_cleared_buffer_is_as_new() -> None:
 
 kinds = st.one_of(
     st.builds(sight, st.integers(0, 9)),
-    st.builds(words, st.sampled_from("abcd")),
+    st.builds(words, st.sampled_from("abcdo")),
     st.builds(money, st.integers(1, 9)),
     st.just(None),
 )
@@ -167,7 +236,7 @@ def test_a_buffer_is_bounded_ordered_and_accounts_for_everything(steps: list[Gri
 
     Spec: BND-1
     """
-    buffer = EventBuffer(limit=limit)
+    buffer = EventBuffer(limit=limit, heeded={"o"})
     put: list[GridEvent] = []
     got: list[GridEvent] = []
     for step in steps:
@@ -176,8 +245,12 @@ def test_a_buffer_is_bounded_ordered_and_accounts_for_everything(steps: list[Gri
         elif buffer.put(step):
             put.append(step)
         assert len(buffer) <= limit
-        assert sum(map(len, buffer._words.values())) == buffer._words_total
-        assert all(buffer._words.values())
+        for piles in (buffer._words, buffer._heeded_words):
+            sizes = {sender: len(pile) for sender, pile in piles._piles.items()}
+            assert sum(sizes.values()) == piles.total
+            assert all(sizes.values())
+            assert {sender: size for size, alike in piles._by_size.items() for sender in alike} == sizes
+            assert piles._largest == max(sizes.values(), default=0)
     while batch := buffer.drain(5):
         got += batch
     shed = sum(event.count for event in got if isinstance(event, EventsShed))

@@ -39,6 +39,14 @@ def test_each_generation_gets_a_backend_of_its_own() -> None:
     assert "secret" not in repr(factory)
 
 
+def test_whom_the_avatar_heeds_no_flood_pushes_out() -> None:
+    """A backend's buffer knows the authorised avatars. Spec: BND-1."""
+    grid = LiveGridConfig(login_url=EndpointUrl("http://127.0.0.1:8002/"))
+    factory = live_backends(AVATAR, grid, password=PASSWORD, new_id=str, heeded=frozenset({"owner"}))
+    backend = factory(generation=Generation(1), redeem=Ledger().redeem)
+    assert backend._buffer._heeded == {"owner"}
+
+
 def test_a_grid_that_is_named_is_logged_in_to_at_its_address() -> None:
     """The name stands for the address. Spec: LIV-1."""
     grid = LiveGridConfig(grid=KnownGrid.SECONDLIFE_BETA)
